@@ -17,7 +17,7 @@ from throwing import HighestCounted, HighestPair, SavedRolls, ThrownRunners, Two
 
 import rollwise
 from rollwise import AGAIN, END, Game, dice
-from rollwise.answer.certificates import save_certificate
+from rollwise.answer.verify import save_certificate
 from rollwise.cli.printing import certify
 from rollwise.errors import RefusedFile, UsageError
 from rollwise.games import create, find_installed
@@ -322,7 +322,7 @@ def test_long_work_is_told_and_a_stopped_check_proves_nothing(tmp_path):
     assert stopped.value.__notes__[0].endswith("isn't proved")
     path.write_text("before")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rollwise.answer.certificates.save_certificate", stop)
+        patch.setattr("rollwise.answer.verify.save_certificate", stop)
         with pytest.raises(KeyboardInterrupt) as stopped:
             certify(solution, path)
     assert stopped.value.__notes__[0].endswith("is left as it was")

@@ -8,8 +8,7 @@ import pytest
 from little_games import Ladder
 
 from rollwise import Game, build, solve
-from rollwise.answer.certificates import save_certificate
-from rollwise.answer.verify import verify
+from rollwise.answer.verify import save_certificate, verify
 from rollwise.derive.chase import Chase, WithScore
 from rollwise.games.pickomino import Pickomino
 from rollwise.games.ship_captain_crew import ShipCaptainCrew

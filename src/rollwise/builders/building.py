@@ -32,7 +32,7 @@ from rollwise.graph.layout import MOST
 from rollwise.machine.switches import jit_disabled
 
 if TYPE_CHECKING:
-    from rollwise.builders.interpreted import Interpreter
+    from rollwise.builders.expand import Interpreter
 
 STEPS = 20_000  # of one play
 # For all plays together: processor time, which other processes do not affect; and elapsed time.
@@ -300,7 +300,7 @@ class _Building:
         """Interpret the rules up to a limit; None if the game is larger, or was so last time."""
         if self.few_roots is None or is_compiled(self.rules) or was_large(self.rules, limits.SMALL):
             return None
-        from rollwise.builders.interpreted import Interpreter  # a large game needs no trial
+        from rollwise.builders.expand import Interpreter  # a large game needs no trial
 
         most = self.most(limits.MAX_STATES_INTERPRETED)
         self.trial = Interpreter(self.rules, self.few_roots, most)
@@ -366,7 +366,7 @@ class _Building:
     def by_python(self) -> Arrays:
         """Interpret the rules to the end, from the end of the trial."""
         if self.trial is None:
-            from rollwise.builders.interpreted import Interpreter
+            from rollwise.builders.expand import Interpreter
 
             most = self.most(limits.MAX_STATES_INTERPRETED)
             roots = self.rules.roots(most) if self.few_roots is None else self.few_roots

@@ -49,7 +49,7 @@ def certify(solution: Solution, place: Path | None) -> None:
     """Write the certificate of a solution, if there is a place for it, and tell of the file."""
     if place is None:
         return
-    from rollwise.answer.certificates import save_certificate
+    from rollwise.answer.verify import save_certificate
     from rollwise.cli.progress import Progress
 
     sys.stdout.flush()  # the answer doesn't wait for its certificate

@@ -363,7 +363,7 @@ class Solved(GameDocument, frozen=True, kw_only=True, tag="rollwise/solve/1"):
     def _seats(self, start: str) -> Iterator[str]:
         """The result of each seat, and the proof."""
         from rollwise.many.equilibrium import gain_text, sure_text
-        from rollwise.many.ties import Ties
+        from rollwise.many.proving import Ties
 
         kind = "an equilibrium"
         if self.unsettled_components:

@@ -42,7 +42,7 @@ from rollwise.numbers.shares import seat_names
 
 if TYPE_CHECKING:
     from rollwise.many.others import OtherEquilibria
-    from rollwise.many.ties import Ties
+    from rollwise.many.proving import Ties
 
 NAMED = 3  # unsettled components named in a message
 Floats = NDArray[np.float64]
@@ -290,7 +290,7 @@ class Equilibrium:
     @cached_property
     def ties(self) -> Ties:
         """Positions with several equally good actions for the mover, and their effects."""
-        from rollwise.many.ties import find_ties
+        from rollwise.many.proving import find_ties
 
         return find_ties(self)
 
