@@ -42,7 +42,6 @@ from rollwise.methods.result import MethodResult, Status
 
 if TYPE_CHECKING:
     from rollwise.answer.references import Policies
-    from rollwise.answer.storage import Content
 
 WORTH_KEEPING = 0.3  # seconds: a faster answer isn't worth reading
 WORTH_COMPILING = 5.0  # seconds: after this, interpreted rules are compiled to keep the answer
@@ -283,15 +282,13 @@ def load(
     from rollwise.answer.storage import Content, read_facts
     from rollwise.answer.verify import load as read
 
-    def content_of(found: dict[str, Any]) -> Content:
-        return Content(found["about"], found["values"], found["bounds"])
-
     path = Path(path)
     folder, key = answers_folder(), _key_of_content(path)
     known = None
     if folder is not None and key is not None:
         file = next(folder.glob(f"*-{key}.content.npz"), None)
-        known = None if file is None else _read(file, content_of)
+        if file is not None:
+            known = _read(file, lambda x: Content(x["about"], x["values"], x["bounds"]))
     how: dict[str, Any] = {"max_states": max_states, "progress": progress}
     solution = read(path, game, proved=known, build=build, **how)
     if folder is None or key is None or known is not None or solution.profile is not None:

@@ -41,7 +41,7 @@ from rollwise.machine.atomic_files import write_atomically, write_error, write_t
 
 if TYPE_CHECKING:
     from rollwise.builders.by_layer import Layers
-    from rollwise.builders.layer_walk import PlainRows, Record, Walk
+    from rollwise.builders.layer_walk import Record, Walk
 
 Rows = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int32]]
 
@@ -470,12 +470,6 @@ class LayerFolder(LayerAnswers):
                 f"{self.place} holds {len(self.checksums):,} of {len(self.progress):,} layers; "
                 "`rollwise solve --by-layer --save FOLDER --resume` goes on with them"
             )
-
-    def known_rows(self) -> PlainRows:
-        """The states, for look-ups."""
-        from rollwise.builders.layer_walk import PlainRows
-
-        return PlainRows(self.states, self.indptr)
 
     def map_again(self) -> None:
         """Map the files anew, to see rows written by other machines."""

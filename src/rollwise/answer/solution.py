@@ -546,11 +546,8 @@ class Solution:
         """
         if self.profile is not None:
             return self.profile.likeliest
-        return first_best(self.graph, self._good, self.is_best, self.values)
-
-    @property
-    def _good(self) -> NDArray[np.bool_]:
-        return keep_bounds(self.graph, self.ahead, self.is_best)
+        good = keep_bounds(self.graph, self.ahead, self.is_best)
+        return first_best(self.graph, good, self.is_best, self.values)
 
     def choices_in(self, states: NDArray[np.int64]) -> Choices:
         """The values and costs of the actions of some states, computed for these states alone."""
@@ -838,6 +835,7 @@ class Solution:
         self, states: NDArray[np.int64], labels: NDArray[np.int32] | None, throws: bool
     ) -> dict[str, Any]:
         values = self.values[states]
+        said = {} if self.run is None else self.run.state_columns(self.is_score)
         fields: dict[str, Any] = dict(self.fields_of(states, throws))
         for name in self.graph.throw_names if throws else ():
             if NO_THROW in fields[name]:  # a choice without a throw
@@ -852,7 +850,7 @@ class Solution:
                 name: column[states]
                 if isinstance(column, np.ndarray)
                 else [column[s] for s in states.tolist()]
-                for name, column in self._said_of_states.items()
+                for name, column in said.items()
             },
             **({} if self.game is None else self.game.verdicts(self, states)),
         }
@@ -868,10 +866,6 @@ class Solution:
         from rollwise.answer.rows import frame_of
 
         return frame_of(columns, len(states), self.space.vocabulary)
-
-    @property
-    def _said_of_states(self) -> Mapping[str, Any]:
-        return {} if self.run is None else self.run.state_columns(self.is_score)
 
     def action_column(self, actions: NDArray[np.int64]) -> pl.Series:
         """The names of actions, given by their indices: a column ``action``."""

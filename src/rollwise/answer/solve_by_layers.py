@@ -188,6 +188,7 @@ def _begun(
     UsageError
     """
     from rollwise.builders.by_layer import find_layers, known_layers
+    from rollwise.builders.layer_walk import PlainRows
 
     if folder is not None:
         about = {name: folder.about[name] for name in ABOUT}
@@ -223,7 +224,7 @@ def _begun(
     facts = {name: getattr(layers, name) for name in ABOUT if name != "extremes"}
     facts |= {"extremes": layers.extremes.tolist(), "states_checksum": states_checksum}
     made = begin_folder(place, game, layers.indptr, layers.progress, facts)
-    return replace(layers, rows=made.known_rows()), made
+    return replace(layers, rows=PlainRows(made.states, made.indptr)), made
 
 
 def _most_states(game: Game, place: Path | None, keep: str) -> int:

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from rollwise.builders.by_layer import Layers, Piece
     from rollwise.many.equilibrium import Equilibrium
 
+SAME = ("states", "indptr", "progress")  # in a folder and of the game
 MOST_EXACT = 1_000_000  # outcomes that are checked in exact arithmetic: some two minutes
 
 
@@ -601,7 +602,9 @@ class _FolderRun:
         began = time.perf_counter()
         layers = find_layers(self._game, max_states=max_states, progress=progress)
         self.seconds["states"] = time.perf_counter() - began
-        if not self._has_states_of(layers):
+        folder = self._folder
+        pairs = ((getattr(layers, name), getattr(folder, name)) for name in SAME)
+        if layers.start != folder.start or not all(np.array_equal(*pair) for pair in pairs):
             self.fault = "its states aren't those of the game"
             return
         began = time.perf_counter()
@@ -613,16 +616,6 @@ class _FolderRun:
             self.n_proved += 1
             report_up_to(progress, "proving", layers, int(layers.indptr[layer + 1]))
             self.seconds["proof"] = time.perf_counter() - began
-
-    def _has_states_of(self, layers: Layers) -> bool:
-        """Whether the folder has the states of the game."""
-        folder = self._folder
-        return (
-            layers.start == folder.about["start"]
-            and np.array_equal(layers.states, folder.states)
-            and np.array_equal(layers.indptr, folder.indptr)
-            and np.array_equal(layers.progress, folder.progress)
-        )
 
     def _check(self, layers: Layers, piece: Piece) -> None:
         """Check the bounds and the actions of a layer, or of a part of it."""

@@ -240,7 +240,11 @@ def build_with_report(
     started = time.perf_counter()
     derived = require_game(game).derive() if mode == "auto" else None
     if derived is not None:
-        _require_few(derived, max_states)
+        if max_states is not None and derived.n_states > max_states:
+            raise TooManyStates(
+                f"{derived.title} has {derived.n_states:,} states, more than {max_states:,}; "
+                f"smaller parameters help, or {more_states()}"
+            )
         return derived, BuildReport("derived", 0.0, time.perf_counter() - started)
     if mode == "auto" and jit_disabled():
         mode = "interpreted"
@@ -257,14 +261,6 @@ def build_with_report(
     graph = as_graph(building.rules, arrays)
     seconds = time.perf_counter() - started - building.compile_seconds
     return graph, BuildReport(how, building.compile_seconds, seconds)
-
-
-def _require_few(graph: StateGraph, max_states: int | None) -> None:
-    if max_states is not None and graph.n_states > max_states:
-        raise TooManyStates(
-            f"{graph.title} has {graph.n_states:,} states, more than {max_states:,}; smaller "
-            f"parameters help, or {more_states()}"
-        )
 
 
 @dataclass(eq=False)

@@ -309,7 +309,7 @@ class Layers:
         self, layer: int, begin: int, end: int, block: int | None, keep_arrays: bool
     ) -> Iterator[Piece]:
         """Positions of a layer piece by piece, as long as all lead to later layers."""
-        first = int(self.indptr[layer])
+        first, later = self.indptr[layer : layer + 2].tolist()
         while begin < end:
             if begin == first or block is None:
                 ends = [min(begin + FIRST_BLOCK, end)]
@@ -321,15 +321,10 @@ class Layers:
                 lambda part: self._at_once(part[0], layer, part[1], part[2], keep_arrays), parts
             )
             for piece in found:
-                if not self._leads_on(piece, layer):
+                if not piece.layer.is_left_at_once or np.any(piece.border < later):
                     return
                 yield piece
                 block, begin = block or _at_once(piece), piece.end
-
-    def _leads_on(self, piece: Piece, layer: int) -> bool:
-        """Whether all positions of a piece lead to later layers."""
-        later = self.indptr[layer + 1]
-        return piece.layer.is_left_at_once and not np.any(piece.border < later)
 
 
 def _end(bench: Workbench, n: int) -> None:

@@ -397,8 +397,10 @@ def _checked_outcome(
         ) from None
     if type(weight) is not int or weight < 0:
         weight = _checked_weight(rules, weight, at, action)
-    if type(then) is not int or not rules.allows(then):
-        then = _checked_then(rules, then, at, action)
+    is_whole = isinstance(then, int | np.integer)
+    if not is_whole or not rules.allows(int(then)):
+        raise rules.fault(f"{rules.then_error(then)} in the state {rules.where(at, action)}")
+    then = int(then)
     if is_over(then):  # the state is not examined if the game is over
         next_state = None
     elif weight != 0 and type(next_state) is not rules.state_type:
@@ -435,12 +437,6 @@ def _checked_weight(rules: Rules, weight: Any, at: Situation, *action: int) -> i
             f"{rules.where(at, *action)} isn't a finite number from 0"
         )
     return number
-
-
-def _checked_then(rules: Rules, then: Any, at: Situation, action: int) -> int:
-    if isinstance(then, int | np.integer) and rules.allows(int(then)):
-        return int(then)
-    raise rules.fault(f"{rules.then_error(then)} in the state {rules.where(at, action)}")
 
 
 def _checked_reward(rules: Rules, at: Situation, action: int) -> float:

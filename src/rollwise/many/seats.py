@@ -157,11 +157,6 @@ def worth_column(graph: StateGraph) -> str:
     return "payoff" if has_payoffs(graph) else "win_probability"
 
 
-def unit_payoffs(graph: StateGraph) -> Floats:
-    """As `payoffs_of`, from 0 to 1: see `Stakes`."""
-    return _of_lotteries(graph, ending_payoffs(graph, Stakes.of(graph)))
-
-
 def table_of(graph: StateGraph) -> Table:
     """The arrays of a graph for the kernels."""
     lotteries, parts = graph.lotteries, graph.components
@@ -177,7 +172,7 @@ def table_of(graph: StateGraph) -> Table:
         lotteries.chances(),
         lotteries.over,
         lotteries.passes,
-        unit_payoffs(graph),
+        _of_lotteries(graph, ending_payoffs(graph, Stakes.of(graph))),
         feedback,
     )
 

@@ -197,7 +197,10 @@ class Bounds:
         self.upper = with_border(graph, 0.0, None)
         n = graph.n_states
         if may_go_round:
-            self.lower[:n], self.upper[:n] = _around_the_values(graph)
+            # the length of play has no bound
+            values = strategy_iteration(graph).values
+            off = certify_settled(graph, values).bounds + 1.0 + np.abs(values)
+            self.lower[:n], self.upper[:n] = values - off, values + off
         else:
             most = farthest(graph, self.clock)
             self.lower[:n], self.upper[:n] = -most, most
@@ -220,13 +223,6 @@ class Bounds:
         self.lower, self._spare_lower = self._spare_lower, self.lower
         self.upper, self._spare_upper = self._spare_upper, self.upper
         return float(width), float(change)
-
-
-def _around_the_values(graph: StateGraph) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Bounds to begin with where play may go round at a cost, and its length has no bound."""
-    values = strategy_iteration(graph).values
-    off = certify_settled(graph, values).bounds + 1.0 + np.abs(values)
-    return values - off, values + off
 
 
 def farthest(graph: StateGraph, clock: Clock) -> NDArray[np.float64]:

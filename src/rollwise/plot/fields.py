@@ -111,16 +111,11 @@ def wants_boards(solution: Solution, states: Ints, choices: Choices) -> bool:
     return n_varying > MOST_IN_MAPS and has_kind(board, "square", "point")
 
 
-def best_names(solution: Solution, state: int) -> list[str]:
-    """The names of all best actions of a state."""
-    actions = solution.graph.view[state].actions
-    best = [action_name(solution, a.label) for a in actions if solution.is_best[a]]
-    return list(dict.fromkeys(best))
-
-
 def best_text(solution: Solution, state: int) -> str:
     """All best actions of a state in words: ``roll or hold``."""
-    return any_of(best_names(solution, state))
+    actions = solution.graph.view[state].actions
+    best = [action_name(solution, a.label) for a in actions if solution.is_best[a]]
+    return any_of(list(dict.fromkeys(best)))
 
 
 def any_of(names: Sequence[str]) -> str:

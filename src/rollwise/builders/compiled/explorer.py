@@ -459,7 +459,10 @@ class Explorer:
             if ending == explore.DONE:
                 return False
             if ending == explore.LIMIT_REACHED:
-                raise self._too_many()
+                rows, outcomes = self.graph.states[: self.n_states], int(self.counts["outcomes"][0])
+                raise limits.too_many_states(
+                    self._rules, self.place, rows, self._max_states, outcomes, self._known
+                )
             if ending == explore.PROGRESS_FAILED:
                 asked = self.graph.states[int(self.counts["asked"][0])]
                 raise self._rules.progress_fails(asked.tolist())
@@ -540,13 +543,6 @@ class Explorer:
         return CompiledFails(
             f"{self._rules.game.name}: the compiled rules come to no end {where}, where Python's "
             "do; --mode interpreted (mode='interpreted') runs the rules in Python"
-        )
-
-    def _too_many(self) -> RollwiseError:
-        rows = self.graph.states[: self.n_states]
-        outcomes = int(self.counts["outcomes"][0])
-        return limits.too_many_states(
-            self._rules, self.place, rows, self._max_states, outcomes, self._known
         )
 
     def _enlarge_buffers(self) -> None:

@@ -313,10 +313,6 @@ def _calls(*names: str) -> Callable[[Any], bool]:
     return lambda node: getattr(node.func, "id", getattr(node.func, "attr", None)) in names
 
 
-def _has_odd_parameters(node: Any) -> bool:
-    return bool(node.args.kwonlyargs or node.args.kwarg or node.args.posonlyargs)
-
-
 def _is_odd_yield(node: Any) -> bool:
     return not isinstance(node.value, ast.Tuple) or len(node.value.elts) not in (2, 3)
 
@@ -340,7 +336,7 @@ CONSTRUCTS = [
     Remedy(
         "",
         (ast.FunctionDef,),
-        _has_odd_parameters,
+        lambda node: bool(node.args.kwonlyargs or node.args.kwarg or node.args.posonlyargs),
         "give the function plain parameters, without * and **",
     ),
     Remedy(
