@@ -18,7 +18,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -41,7 +41,7 @@ from rollwise.answer.layer_folder import (
     open_folder,
     write_rows,
 )
-from rollwise.builders import by_layer
+from rollwise.builders import Progress, by_layer
 from rollwise.builders.arrays import as_graph, turn_of
 from rollwise.builders.by_layer import Layers, known_layers
 from rollwise.engine.bounds import bounds_of, values_of
@@ -70,7 +70,6 @@ MOST_SWEEPS = 1000  # for a proof that every play leaves such a layer
 MOST_AT_ONCE = 3  # pieces of layers, built and not yet proved
 
 Floats = NDArray[np.float64]
-Report = Callable[[str, int, "int | None"], None]
 
 
 class _Solved(NamedTuple):
@@ -113,7 +112,7 @@ class ByLayer:
         self,
         layers: Layers,
         answers: LayerAnswers,
-        progress: Callable[[str, int, int | None], None] | None,
+        progress: Progress | None,
         pieces: Iterator[Piece] | None = None,
     ) -> None:
         self._layers, self._answers, self._progress = layers, answers, progress
@@ -358,7 +357,7 @@ def needed_at_once(layers: Layers) -> int:
 
 
 def report_done(
-    progress: Report | None, stage: str, layers: Layers, n_layers: int, n_states: int
+    progress: Progress | None, stage: str, layers: Layers, n_layers: int, n_states: int
 ) -> None:
     """Report the next layer, and the number of finished positions."""
     if progress is not None:
@@ -368,7 +367,7 @@ def report_done(
         )
 
 
-def report_up_to(progress: Report | None, stage: str, layers: Layers, end: int) -> None:
+def report_up_to(progress: Progress | None, stage: str, layers: Layers, end: int) -> None:
     """Report a layer as finished up to a state, and all later layers as finished."""
     begin, whole = layers.indptr, layers.n_states
     layer = int(np.searchsorted(begin, end)) - 1
@@ -379,7 +378,6 @@ def report_up_to(progress: Report | None, stage: str, layers: Layers, end: int) 
 
 PARTS = 4  # of a layer, for each worker
 LOOKED_AT = 64  # waiting layers, examined for one that is ready
-Progress = Callable[[str, int, "int | None"], None]
 
 
 class Part(NamedTuple):

@@ -47,6 +47,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.answer.by_layers import held_at_once, report_up_to
+from rollwise.builders import Progress
 from rollwise.engine import sweeps
 from rollwise.engine.search import Moved, Search
 from rollwise.errors import EndlessPlay, UsageError
@@ -73,7 +74,6 @@ OUTCOME_BYTES, STATE_BYTES, ANSWER_BYTES = 17, 200, 16  # of a layer, and of kep
 ORDERED = 20_000_000  # outcomes: a layer with more is swept in the order of its fields
 UNIT = 2.0**-53
 
-Progress = Callable[[str, int, int | None], None]
 IsOver = Callable[[], bool]
 Floats = NDArray[np.float64]
 

@@ -8,7 +8,7 @@ all states, and their answers, unless these lie in a folder or only the start's 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,7 +34,7 @@ from rollwise.answer.layer_folder import (
 )
 from rollwise.answer.layered_states import LayeredStates
 from rollwise.answer.solution import Solution
-from rollwise.builders import limits
+from rollwise.builders import Progress, limits
 from rollwise.errors import EndlessPlay, TooManyStates, UsageError, spelled
 from rollwise.faults import shown
 from rollwise.game import Game, require_game
@@ -56,7 +56,7 @@ def solve_by_layers(
     max_states: int | None = None,
     save: str | Path | None = None,
     resume: bool = False,
-    progress: Callable[[str, int, int | None], None] | None = None,
+    progress: Progress | None = None,
     pool: Pool | None = None,
     keep: str = ALL,
 ) -> Solution:
@@ -139,7 +139,7 @@ def _opened(
     game: Game,
     place: Path | None,
     resume: bool,
-    progress: Callable[[str, int, int | None], None] | None,
+    progress: Progress | None,
 ) -> LayerFolder | None:
     """The folder of a stopped run; None without one.
 
@@ -178,7 +178,7 @@ def _begun(
     place: Path | None,
     folder: LayerFolder | None,
     max_states: int | None,
-    progress: Callable[[str, int, int | None], None] | None,
+    progress: Progress | None,
     keep: str,
 ) -> tuple[Layers, LayerAnswers]:
     """The layers of a game, and their known answers, such as the proved ones of a stopped run.

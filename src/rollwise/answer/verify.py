@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.answer import storage
-from rollwise.answer.by_layers import ByLayer, PartAnswers, Report, best_actions, report_up_to
+from rollwise.answer.by_layers import ByLayer, PartAnswers, best_actions, report_up_to
 from rollwise.answer.layer_folder import MANIFEST, LayerFolder, map_rows, open_folder
 from rollwise.answer.solution import Solution
 from rollwise.builders import Mode, Progress
@@ -519,7 +519,7 @@ def verify_layers(
     game: Game | None = None,
     *,
     max_states: int | None = None,
-    progress: Report | None = None,
+    progress: Progress | None = None,
 ) -> FolderVerification:
     """Compare the checksums of a folder, and prove every layer again from the rules.
 
@@ -597,7 +597,7 @@ class _FolderRun:
             self.fault = f"the layers of progress {which} differ from their checksums"
         self.seconds["checksums"] = time.perf_counter() - began
 
-    def prove(self, max_states: int | None, progress: Report | None) -> None:
+    def prove(self, max_states: int | None, progress: Progress | None) -> None:
         """Find the states anew, and prove the layers again up to the first fault."""
         began = time.perf_counter()
         layers = find_layers(self._game, max_states=max_states, progress=progress)

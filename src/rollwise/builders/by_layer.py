@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rollwise.builders import limits
 from rollwise.builders.arrays import Arrays, as_graph, block_from, first_rows, layer_of
-from rollwise.builders.building import COMPILING
+from rollwise.builders.building import COMPILING, Progress
 from rollwise.builders.compiled.cache_key import NotCompilable
 from rollwise.builders.compiled.compiling import compiled_roots, compiled_rules
 from rollwise.builders.compiled.explorer import Explorer
@@ -342,7 +342,7 @@ def find_layers(
     game: Game,
     *,
     max_states: int | None = None,
-    progress: Callable[[str, int, int | None], None] | None = None,
+    progress: Progress | None = None,
     only_start: bool = False,
     rows: KnownRows | None = None,
     journal: Journal | None = None,
@@ -436,7 +436,7 @@ def known_layers(
     )
 
 
-def _compiled(game: Game, progress: Callable[[str, int, int | None], None] | None) -> Rules:
+def _compiled(game: Game, progress: Progress | None) -> Rules:
     """The compiled rules of a game with a measure of progress."""
     rules = Rules(game)
     if not rules.has_progress:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.builders import limits
+from rollwise.builders.building import Progress
 from rollwise.builders.compiled.compiling import Question, ask
 from rollwise.builders.compiled.explorer import Explorer
 from rollwise.builders.compiled.spot_check import compare_answers, extreme_rows
@@ -373,7 +374,6 @@ class Workbench:
 
 
 Key = tuple[int, ...]
-Report = Callable[[str, int, "int | None"], None]
 MANY_TWICE = 1 << 10  # rows that may wait as duplicates before duplicates are removed
 ROOTS_AT_ONCE = 1 << 22
 WORTH_PACKING = 1 << 8  # rows
@@ -550,7 +550,7 @@ class Walk:
         self._next = [_place(key) for key in self._entries.keys() | self._roots.keys()]
         heapq.heapify(self._next)
 
-    def run(self, report: Report | None, note: Callable[[Walk], None] | None = None) -> None:
+    def run(self, report: Progress | None, note: Callable[[Walk], None] | None = None) -> None:
         """Find all layers.
 
         Parameters
@@ -573,7 +573,7 @@ class Walk:
             if note is not None:
                 note(self)
 
-    def _explored(self, key: Key, begin: list[Rows], report: Report | None) -> Rows:
+    def _explored(self, key: Key, begin: list[Rows], report: Progress | None) -> Rows:
         """The states of a layer. States reached in other layers are recorded.
 
         Parameters
@@ -596,7 +596,7 @@ class Walk:
         self._lead_to(key, states.inside, states.outside)
         return states.inside
 
-    def _found_by_both(self, key: Key, roots: Rows, report: Report | None) -> Found | None:
+    def _found_by_both(self, key: Key, roots: Rows, report: Progress | None) -> Found | None:
         """The states reached from a layer, with half of the work on each core.
 
         None if one core has to do it: for few states, if a state leads to others of its layer, and
@@ -669,7 +669,7 @@ class Walk:
         """The number of states in the finished layers."""
         return self.ends[-1] if self.ends else 0
 
-    def _report(self, report: Report | None, n_states: int) -> None:
+    def _report(self, report: Progress | None, n_states: int) -> None:
         if report is not None:
             here = f"finding layer {len(self.ends) + 1}, positions"
             report(here, self._n_known + n_states, None)

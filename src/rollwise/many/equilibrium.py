@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.builders import Progress
 from rollwise.errors import UsageError
 from rollwise.game import Game, require_game
 from rollwise.graph import NO_THROW, THROW, Outcome, StateGraph
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
 
 NAMED = 3  # unsettled components named in a message
 Floats = NDArray[np.float64]
-Progress = Callable[[str, int, int | None], None]
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,13 +14,14 @@ Every result is proved as the first one is. An empty result proves nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.builders import Progress
 from rollwise.errors import UsageError
 from rollwise.many.component import SAME, Component, equilibria_by_support
 from rollwise.many.finding import find_profile
@@ -82,7 +83,7 @@ def find_others(
     starts: int,
     *,
     seed: int = 1,
-    progress: Callable[[str, int, int | None], None] | None = None,
+    progress: Progress | None = None,
 ) -> OtherEquilibria:
     """Search for equilibria besides a known one; see `Equilibrium.others`."""
     if starts < 1:

@@ -7,18 +7,16 @@ its search.
 from __future__ import annotations
 
 import html
-from collections.abc import Callable
 from pathlib import Path
 
 from rollwise import __version__
 from rollwise.answer.solution import Solution
+from rollwise.builders import Progress
 from rollwise.machine.atomic_files import HtmlPage
 from rollwise.plot import require_plotly
 from rollwise.plot.pages import document, marked, resource, style
 from rollwise.report.facts import Facts
 from rollwise.report.sections import sections_of
-
-Progress = Callable[[str, int, int | None], None]
 
 
 def report(solution: Solution, progress: Progress | None = None, *, rules: int | None = 0) -> str:
