@@ -90,9 +90,7 @@ def build(
     if graph is None:
         began = time.perf_counter()
         graph = build_for_all(game, max_states=max_states, progress=progress)
-        spent = time.perf_counter() - began
-        if spent >= WORTH_KEEPING:
-            entry.keep(graph, None, spent)
+        entry.keep(graph, None, time.perf_counter() - began)
     return graph
 
 
@@ -137,9 +135,8 @@ def solve(
         max_states=max_states,
         progress=progress,
     )
-    spent = sum(solution.seconds.values())
-    if entry is not None and spent >= WORTH_KEEPING:
-        entry.keep(solution.graph, solution, spent)
+    if entry is not None:
+        entry.keep(solution.graph, solution, sum(solution.seconds.values()))
     return solution
 
 
@@ -259,9 +256,7 @@ def _answer(graph: StateGraph, game: Game) -> Solution:
     if kept is not None:
         return kept
     solution = Solution.of_graph(graph, game)
-    spent = sum(solution.seconds.values())
-    if spent >= WORTH_KEEPING:
-        entry.keep(graph, solution, spent)
+    entry.keep(graph, solution, sum(solution.seconds.values()))
     return solution
 
 
@@ -376,10 +371,13 @@ class Entry:
 
     def note(self, kind: str, arrays: dict[str, Any], facts: dict[str, Any], spent: float) -> None:
         """Keep arrays and facts, if possible and if `spent`, in seconds, makes it worthwhile."""
-        if spent < WORTH_KEEPING or self._rules is None or self._path(kind) is None:
-            return
-        if _can_be_kept(self._rules, spent):
+        if self._is_worth_keeping(kind, spent):
             self._write({kind: (arrays, facts)})
+
+    def _is_worth_keeping(self, kind: str, spent: float) -> bool:
+        if spent < WORTH_KEEPING or self._rules is None or self._path(kind) is None:
+            return False
+        return _can_be_kept(self._rules, spent)
 
     def graph(self, max_states: int | None) -> StateGraph | None:
         """The kept graph, if it has at most so many states."""
@@ -402,11 +400,9 @@ class Entry:
 
     def keep_layers(self, solution: Solution) -> None:
         """Keep an answer by layers, if it can be."""
-        spent = sum(solution.seconds.values())
-        if self._rules is None or not _can_be_kept(self._rules, spent):
-            return
-        if solution.status == "certified" and spent >= WORTH_KEEPING:
-            self._write({"layers": _parts_of_layers(solution)})
+        if solution.status == "certified":
+            spent = sum(solution.seconds.values())
+            self.note("layers", *_parts_of_layers(solution), spent)
 
     def keep(self, graph: StateGraph, solution: Solution | None, spent: float) -> None:
         """Keep a graph, and an answer, if they can be; a place that can't be written is no error.
@@ -416,9 +412,7 @@ class Entry:
         spent : float
             Seconds that it took to find them.
         """
-        if self._rules is None or self._path("graph") is None:
-            return
-        if not _can_be_kept(self._rules, spent):
+        if not self._is_worth_keeping("graph", spent):
             return
         files = {"graph": parts_of_graph(graph, self._game)}
         if solution is not None and self._about is not None and solution.is_final:

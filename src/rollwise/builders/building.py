@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from operator import mul
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from rollwise.builders import limits
 from rollwise.builders.arrays import Arrays, as_graph
 from rollwise.builders.compiled.reads import note_large, was_large
-from rollwise.builders.expand import expand, situations_in, watched
+from rollwise.builders.expand import Interpreter, expand, situations_in, watched
 from rollwise.builders.limits import growths
 from rollwise.builders.rules import Rules, more_states
 from rollwise.errors import RulesError, TooManyStates
@@ -30,9 +30,6 @@ from rollwise.game import Game, require_game
 from rollwise.graph import StateGraph
 from rollwise.graph.layout import MOST
 from rollwise.machine.switches import jit_disabled
-
-if TYPE_CHECKING:
-    from rollwise.builders.expand import Interpreter
 
 STEPS = 20_000  # of one play
 # For all plays together: processor time, which other processes do not affect; and elapsed time.
@@ -296,8 +293,6 @@ class _Building:
         """Interpret the rules up to a limit; None if the game is larger, or was so last time."""
         if self.few_roots is None or is_compiled(self.rules) or was_large(self.rules, limits.SMALL):
             return None
-        from rollwise.builders.expand import Interpreter  # a large game needs no trial
-
         most = self.most(limits.MAX_STATES_INTERPRETED)
         self.trial = Interpreter(self.rules, self.few_roots, most)
         if self._goes_on(self.trial):
@@ -362,8 +357,6 @@ class _Building:
     def by_python(self) -> Arrays:
         """Interpret the rules to the end, from the end of the trial."""
         if self.trial is None:
-            from rollwise.builders.expand import Interpreter
-
             most = self.most(limits.MAX_STATES_INTERPRETED)
             roots = self.rules.roots(most) if self.few_roots is None else self.few_roots
             self.trial = Interpreter(self.rules, roots, most)

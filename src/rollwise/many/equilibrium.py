@@ -36,14 +36,13 @@ from rollwise.kernels.chances import UNIT
 from rollwise.kernels.deviations import Table
 from rollwise.many.component import MARGIN, worth_of_actions
 from rollwise.many.finding import Found, find_profile
-from rollwise.many.proving import prove_profile
+from rollwise.many.proving import Ties, find_ties, prove_profile
 from rollwise.many.seats import Stakes, build_seats, has_payoffs, table_of, worth_column
 from rollwise.numbers.printed import Printed, column, how_many, in_common, percents, rounded_up
 from rollwise.numbers.shares import seat_names
 
 if TYPE_CHECKING:
     from rollwise.many.others import OtherEquilibria
-    from rollwise.many.proving import Ties
 
 NAMED = 3  # unsettled components named in a message
 Floats = NDArray[np.float64]
@@ -290,8 +289,6 @@ class Equilibrium:
     @cached_property
     def ties(self) -> Ties:
         """Positions with several equally good actions for the mover, and their effects."""
-        from rollwise.many.proving import find_ties
-
         return find_ties(self)
 
     def others(
