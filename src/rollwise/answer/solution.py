@@ -381,8 +381,8 @@ class Solution:
     ) -> Solution:
         """The answer for positions by layers."""
         method = "strategy-iteration"
-        solution = cls(space, space.game, method, values, error_bounds, seconds=seconds)
-        return replace(solution, kept_from=kept_from)
+        about: dict[str, Any] = {"seconds": seconds, "kept_from": kept_from}
+        return cls(space, space.game, method, values, error_bounds, **about)
 
     @classmethod
     def open(cls, folder: str | Path, game: Game) -> Solution:

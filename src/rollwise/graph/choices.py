@@ -190,10 +190,7 @@ def outcome_action(graph: StateGraph) -> Ints:
 
 def chances(graph: StateGraph) -> Floats:
     """How likely each outcome is: (n_outcomes,) float64."""
-    weight, indptr = graph.lotteries.weight, graph.lotteries.indptr
-    total = np.add.reduceat(weight, indptr[:-1])
-    chance: Floats = weight / np.repeat(total, np.diff(indptr))
-    return chance[graph.outcome_lottery]
+    return graph.lotteries.chances()[graph.outcome_lottery]
 
 
 def actions_of(graph: StateGraph, states: NDArray[Any]) -> tuple[Ints, Ints]:

@@ -57,7 +57,7 @@ class Lotteries(NamedTuple):
 
     def chances(self) -> NDArray[np.float64]:
         """How likely each outcome is: (n_lottery_outcomes,) float64, each within 4 roundings."""
-        total = np.add.reduceat(self.weight.astype(np.float64), self.indptr[:-1])
+        total = np.add.reduceat(self.weight, self.indptr[:-1])
         found: NDArray[np.float64] = self.weight / np.repeat(total, np.diff(self.indptr))
         return found
 

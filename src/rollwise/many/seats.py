@@ -22,6 +22,7 @@ from rollwise.builders import build, build_with_report
 from rollwise.errors import RulesError
 from rollwise.game import Game, bits_of, has_many, require_game, then_text
 from rollwise.graph import StateGraph
+from rollwise.graph.choices import outcomes_of
 from rollwise.kernels.deviations import Table, find_feedback
 from rollwise.numbers.shares import brought
 
@@ -202,9 +203,7 @@ def seen_from(graph: StateGraph, seat: int, profile: Sequence[Floats | None]) ->
     parts: list[dict[str, NDArray[Any]]] = []
     for mover, chance in enumerate(profile):
         taken = np.arange(graph.n_actions) if chance is None else np.flatnonzero(chance > 0)
-        sizes = np.diff(graph.outcome_indptr)[taken]
-        outcome = np.repeat(graph.outcome_indptr[taken] - np.cumsum(sizes) + sizes, sizes)
-        outcome += np.arange(len(outcome))
+        outcome, sizes = outcomes_of(graph, taken)
         lottery = graph.outcome_lottery[outcome]
         weight = graph.lotteries.weight[lottery]
         if mixes:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from rollwise.derive.seats import take_seats
 from rollwise.graph import StateGraph
+from rollwise.graph.choices import outcomes_of
 from rollwise.graph.endings import ways_out
 from rollwise.machine.interrupts import Clock
 from rollwise.methods.result import MethodResult, Status
@@ -158,10 +159,8 @@ def policy_values(graph: StateGraph, actions: NDArray[np.int64]) -> NDArray[np.f
     order = graph.components.order
     position = np.empty(n, np.int64)
     position[order] = np.arange(n)
-    begin = graph.outcome_indptr[actions]
-    counts = graph.outcome_indptr[actions + 1] - begin
+    edges, counts = outcomes_of(graph, actions)
     rows = np.repeat(np.arange(n), counts)
-    edges = np.repeat(begin - (np.cumsum(counts) - counts), counts) + np.arange(len(rows))
     weight = graph.outcome_weight[edges].astype(np.float64)
     chance = weight / np.bincount(rows, weight, minlength=n)[rows]
     state = graph.outcome_state[edges]

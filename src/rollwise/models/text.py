@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -200,10 +201,7 @@ def read_drn(path: Path) -> Model:
 
 
 def _sum(one: list[Fraction], other: list[Fraction]) -> list[Fraction]:
-    size = max(len(one), len(other))
-    zeros = [Fraction(0)] * size
-    pairs = zip([*one, *zeros][:size], [*other, *zeros][:size], strict=True)
-    return [a + b for a, b in pairs]
+    return [a + b for a, b in zip_longest(one, other, fillvalue=Fraction(0))]
 
 
 def _drn_head(reader: Reader, lines: Iterator[str]) -> dict[str, Any]:

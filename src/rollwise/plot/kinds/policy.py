@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from rollwise.answer.solution import Solution
 from rollwise.errors import UsageError
 from rollwise.graph import win_probability
-from rollwise.graph.choices import has_ties
+from rollwise.graph.choices import actions_of, has_ties
 from rollwise.plot import Choices
 from rollwise.plot.boards import draw_boards
 from rollwise.plot.fields import (
@@ -56,7 +56,7 @@ def best_classes(
     graph = solution.graph
     labels = graph.action_label[solution.best_actions[states]].astype(np.int64)
     ties = has_ties(graph, solution.is_best)[states]
-    known = sorted(set(graph.action_label[_actions_of(solution, states)].tolist()))
+    known = np.unique(graph.action_label[actions_of(graph, states)[0]]).tolist()
     named = [html.escape(action_name(solution, label)) for label in known]
     tied = [html.escape(best_text(solution, s)) for s in states[ties].tolist()]
     names = [*dict.fromkeys(named), *sorted(set(tied).difference(named))]
@@ -82,12 +82,6 @@ def _mixed(names: Sequence[str], colours: dict[str, str]) -> str:
     return "#" + "".join(
         f"{(sum(part) // len(part) + 255) // 2:02X}" for part in zip(*known, strict=True)
     )
-
-
-def _actions_of(solution: Solution, states: NDArray[np.int64]) -> NDArray[np.bool_]:
-    mine = np.zeros(solution.graph.n_states, np.bool_)
-    mine[states] = True
-    return np.asarray(mine[solution.graph.action_state])
 
 
 def draw_policy(solution: Solution, choices: Choices) -> go.Figure:
@@ -136,7 +130,7 @@ def _action_lines(
 ) -> go.Figure:
     graph = solution.graph
     values = shown_values(solution, solution.action_values)
-    mine = np.flatnonzero(_actions_of(solution, states))
+    mine = actions_of(graph, states)[0]
     place = graph.rows[:, field]
     lines = []
     every = np.unique(graph.action_label[mine])
