@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 
 from rollwise.errors import EndlessPlay
 from rollwise.graph import StateGraph
-from rollwise.graph.choices import outcome_action, outcomes_of
 from rollwise.graph.lotteries import Components
 from rollwise.graph.view import sign_of
 
@@ -84,7 +83,7 @@ def end_components(
     begin, source = graph.outcome_indptr[:-1], graph.action_state
     number = np.append(np.zeros(n, np.int64), np.full(graph.n_border + 1, -1))
     possible = np.ones(graph.n_actions, np.bool_) if allowed is None else allowed
-    edge_action = outcome_action(graph)
+    edge_action = np.repeat(np.arange(graph.n_actions), np.diff(graph.outcome_indptr))
     while True:
         same = number[graph.outcome_state] == number[source[edge_action]]
         if likely is not None:
@@ -122,7 +121,7 @@ def ways_out(graph: StateGraph, usable: Mask, likely: Mask | None = None) -> Int
     from scipy.sparse.csgraph import breadth_first_order
 
     n = graph.n_states
-    edge_action = outcome_action(graph)
+    edge_action = np.repeat(np.arange(graph.n_actions), np.diff(graph.outcome_indptr))
     counts = usable[edge_action]
     edges = np.flatnonzero(counts if likely is None else counts & likely)
     action = edge_action[edges]
@@ -215,7 +214,9 @@ def free_components(graph: StateGraph, found: EndComponents) -> Mask:
     if not n_components:
         return free
     actions = np.flatnonzero(found.stays)
-    edges, counts = outcomes_of(graph, actions)
+    counts = np.diff(graph.outcome_indptr)[actions]
+    edges = np.repeat(graph.outcome_indptr[actions] - (np.cumsum(counts) - counts), counts)
+    edges += np.arange(len(edges))
     first = np.cumsum(counts) - counts
     weight = graph.outcome_weight[edges].astype(np.float64)
     weight /= np.repeat(np.maximum.reduceat(weight, first), counts)  # no sum overflows
