@@ -29,7 +29,7 @@ from rollwise.graph import KEEP, ROLLS_LEFT, THROW, Lotteries, StateGraph, sign_
 from rollwise.graph.layout import ThrowLayout
 from rollwise.layers import Block, Layer, Pool, block_of
 from rollwise.layers.layer import NO_POOL
-from rollwise.layers.tables import endings_of, tables_of
+from rollwise.layers.order import endings_of, tables_of
 
 if TYPE_CHECKING:
     from rollwise import dice

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from rollwise.answer.layered_states import LayeredStates
     from rollwise.answer.solution import Solution
     from rollwise.graph import StateGraph
-    from rollwise.many.others import OtherEquilibria
+    from rollwise.many.equilibrium import OtherEquilibria
 
 MOST_NAMED = 1_000  # components listed by name
 Unit = Annotated[str, about("the name of a value: win probability, expected score or payoff")]

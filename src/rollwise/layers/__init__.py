@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from rollwise.layers.layer import Block, Layer, Pool, Tables, block_of
-from rollwise.layers.order import Ordering, has_no_cycle, in_solving_order, joined
-from rollwise.layers.tables import layer_of_graph, ordering_of
+from rollwise.layers.order import (
+    Ordering,
+    has_no_cycle,
+    in_solving_order,
+    joined,
+    layer_of_graph,
+    ordering_of,
+)
 
 __all__ = [
     "Block",

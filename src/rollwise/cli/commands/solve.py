@@ -48,7 +48,7 @@ from rollwise.numbers.printed import rounded_up
 
 if TYPE_CHECKING:
     from rollwise.answer.solution import Solution
-    from rollwise.many.others import OtherEquilibria
+    from rollwise.many.equilibrium import OtherEquilibria
 
 
 SEATS_SETTINGS = {
