@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from operator import mul
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,24 +42,6 @@ class GrowthWarning(UserWarning):
     """A field kept rising. The game may have infinitely many states."""
 
 
-class _Time:
-    """The remaining time for all plays."""
-
-    def __init__(self) -> None:
-        self._used, self._began = time.thread_time(), time.perf_counter()
-
-    def is_left(self) -> bool:
-        used, passed = time.thread_time() - self._used, time.perf_counter() - self._began
-        return used < SECONDS and passed < LONGEST
-
-
-class _Play(NamedTuple):
-    """An unfinished play: its number of moves, and the numbers of its last state."""
-
-    moves: int
-    numbers: list[int]
-
-
 def endless_growth(rules: Rules, states: np.ndarray) -> str:
     """The warning about a field with endless growth along a play; empty if none is found.
 
@@ -75,7 +57,12 @@ def endless_growth(rules: Rules, states: np.ndarray) -> str:
     if rules.pool is not None:  # its turns take too long to follow
         return ""
     parameters = [abs(p) for p in rules.game.parameters.values() if type(p) is int]
-    clock = _Time()
+    used, began = time.thread_time(), time.perf_counter()
+
+    def time_is_left() -> bool:
+        passed = time.perf_counter() - began
+        return time.thread_time() - used < SECONDS and passed < LONGEST
+
     growth, rows = growths(states), states.astype(np.int64)
     rising = [f for f in np.argsort(-growth, kind="stable").tolist() if growth[f] > 1]
     one = np.identity(rows.shape[1], np.int64)
@@ -85,25 +72,29 @@ def endless_growth(rules: Rules, states: np.ndarray) -> str:
     ]
     for aim in [*aims, one[rising].sum(axis=0)] if len(rising) > 1 else aims:
         first = rows[np.argmax(rows @ aim)].tolist()
-        play = _follow(rules, first, aim.tolist(), clock)
+        play = _follow(rules, first, aim.tolist(), time_is_left)
         if play is None:
             continue
-        field = max(rising, key=lambda f: abs(play.numbers[f] - first[f]) * abs(aim[f]))
-        reached, name = play.numbers[field], rules.field_names[field]
+        moves, numbers = play
+        field = max(rising, key=lambda f: abs(numbers[f] - first[f]) * abs(aim[f]))
+        reached, name = numbers[field], rules.field_names[field]
         if abs(reached) > max(parameters, default=0):
             verb, end = ("rises", "min") if reached > first[field] else ("falls", "max")
             return (
                 f"{rules.game.name}: the field {name} grows: it {verb} to {reached:,} in a play of "
-                f"{play.moves:,} moves, which no rule has ended. If nothing ends it, the states "
+                f"{moves:,} moves, which no rule has ended. If nothing ends it, the states "
                 f"have no end either: let the game end where {name} is large, or cap it with "
                 f"{end}(). The search for states goes on up to its limit"
             )
     return ""
 
 
-def _follow(rules: Rules, first: list[int], aim: list[int], clock: _Time) -> _Play | None:
+def _follow(
+    rules: Rules, first: list[int], aim: list[int], time_is_left: Callable[[], bool]
+) -> tuple[int, list[int]] | None:
     """The play that raises a weighted sum of fields most at each move; None if it ends.
 
+    It is given by its number of moves, and the numbers of its last state.
     No state is repeated. Among moves with equal sums, the largest sum of absolute fields
     decides. A play beyond 32 bits counts as one without an end.
 
@@ -121,7 +112,7 @@ def _follow(rules: Rules, first: list[int], aim: list[int], clock: _Time) -> _Pl
     best, raises, waits, seen = rank(state)[0], 0, 0, {state}
     try:
         with watched():
-            while len(seen) <= STEPS and best <= MOST and clock.is_left():
+            while len(seen) <= STEPS and best <= MOST and time_is_left():
                 after = {
                     next_state
                     for at in situations_in(rules, state)
@@ -142,7 +133,7 @@ def _follow(rules: Rules, first: list[int], aim: list[int], clock: _Time) -> _Pl
     except (RulesError, TypeError):  # the builder reports this if it reaches the state
         return None
     goes_on = raises >= FEW or best > MOST
-    return _Play(len(seen) - 1, list(rules.layout.numbers(state))) if goes_on else None
+    return (len(seen) - 1, list(rules.layout.numbers(state))) if goes_on else None
 
 
 Mode = Literal["auto", "interpreted", "compiled"]
