@@ -49,32 +49,16 @@ KINDS = {
         "amounts",
     ),
     "surface": Kind("the boundary of two actions in space", ("x", "y", "where", "policy")),
-    "boxes": Kind(
-        "a few positions as boxes, with the best action",
-        ("y", "where"),
-        "policy",
-    ),
+    "boxes": Kind("a few positions as boxes, with the best action", ("y", "where"), "policy"),
     "limit": Kind("the boundary of two actions as a map", ("x", "y", "where"), "limit"),
-    "rivals": Kind(
-        "its change if two rivals trade places",
-        ("x", "y", "where"),
-        "limit",
-    ),
+    "rivals": Kind("its change if two rivals trade places", ("x", "y", "where"), "limit"),
     "graph": Kind("a tiny game, or one decision", ("state",)),
     "turns": Kind("the number of turns of a game", ("policy",)),
     "convergence": Kind(
         "changes and true errors by sweep", ("methods", "policy", "theta"), "error"
     ),
-    "residual": Kind(
-        "the residual of a method",
-        ("x", "y", "where", "methods"),
-        "error",
-    ),
-    "error": Kind(
-        "the true error of a method",
-        ("x", "y", "where", "methods"),
-        "error",
-    ),
+    "residual": Kind("the residual of a method", ("x", "y", "where", "methods"), "error"),
+    "error": Kind("the true error of a method", ("x", "y", "where", "methods"), "error"),
     "scores": Kind("the distribution of final scores", ("policy", "made")),
     "learning": Kind("the progress of a learner", ("x", "y", "games")),
 }

@@ -371,12 +371,7 @@ CONSTRUCTS = [
         _calls("zeros", "ones", "empty", "full", "array", "arange"),
         "name the type of an array as NumPy's: np.int64 or np.float64",
     ),
-    Remedy(
-        "Enum class",
-        (ast.Call,),
-        _any,
-        "write a member of an enumeration by its name",
-    ),
+    Remedy("Enum class", (ast.Call,), _any, "write a member of an enumeration by its name"),
     Remedy(
         "heterogeneous enum",
         (ast.expr,),
@@ -384,10 +379,7 @@ CONSTRUCTS = [
         "give the members of an enumeration values of one type",
     ),
     Remedy(
-        "cannot be determined",
-        (ast.NamedExpr,),
-        _any,
-        "write the assignment in a line of its own",
+        "cannot be determined", (ast.NamedExpr,), _any, "write the assignment in a line of its own"
     ),
     Remedy("pow", (ast.Call,), lambda node: len(node.args) == 3, "write pow(a, b) % c"),
     Remedy(
