@@ -604,5 +604,5 @@ def _layers_of(part: Part) -> Layers:
         game = part.sheet.kind(**part.parameters)
         folder = open_folder(part.place, game, to_write=True)
         about: Mapping[str, Any] = {name: folder.about[name] for name in ABOUT}
-        _held[key] = known_layers(game, folder.states, folder.indptr, folder.progress, **about)
+        _held[key] = known_layers(game, folder.states, folder.indptr, folder.progress, about)
     return _held[key]

@@ -25,7 +25,7 @@ import math
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -40,7 +40,6 @@ from rollwise.game import Game
 from rollwise.machine.atomic_files import write_atomically, write_error, write_text
 
 if TYPE_CHECKING:
-    from rollwise.builders.by_layer import Layers
     from rollwise.builders.layer_walk import Record, Walk
 
 Rows = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int32]]
@@ -263,15 +262,10 @@ class FoundStates:
 
 
 @contextlib.contextmanager
-def finding_states(place: Path, about: Mapping[str, Any]) -> Iterator[FoundStates]:
-    """A folder for the states of a game, possibly with the states of an earlier run.
+def finding_states(place: Path, game: Game) -> Iterator[FoundStates]:
+    """A folder for the states of a game, possibly with the states of an earlier run of it.
 
     If the walk is stopped, the record stays there, unless the rules are wrong.
-
-    Parameters
-    ----------
-    about : mapping
-        The identity of the game; `found_before` returns that of the folder.
 
     Raises
     ------
@@ -297,7 +291,9 @@ def finding_states(place: Path, about: Mapping[str, Any]) -> Iterator[FoundState
     try:
         with file:
             try:
-                states = FoundStates(place, file, about, None if known is None else known[1])
+                states = FoundStates(
+                    place, file, identity_of(game), None if known is None else known[1]
+                )
             except (ValueError, KeyError) as error:
                 raise damaged(place, error) from error
             yield states
@@ -603,24 +599,6 @@ def identity_of(game: Game) -> dict[str, Any]:
         "rules": rules,
         "rollwise": __version__,
     }
-
-
-def write_states(
-    place: Path, game: Game, find: Callable[[FoundStates], Layers]
-) -> tuple[Layers, str]:
-    """Find the states of a game and write them into a folder; return the layers and a checksum.
-
-    A stopped run is continued.
-
-    Raises
-    ------
-    OutputError
-        The states can't be written.
-    SolutionFileError
-    """
-    with finding_states(place, identity_of(game)) as states:
-        layers = find(states)
-        return layers, states.finish()
 
 
 def require_begun_so(place: Path, game: Game) -> None:

@@ -26,11 +26,11 @@ from rollwise.answer.layer_folder import (
     LayerAnswers,
     LayerFolder,
     begin_folder,
+    finding_states,
     forget,
     free_bytes,
     open_folder,
     require_begun_so,
-    write_states,
 )
 from rollwise.answer.layered_states import LayeredStates
 from rollwise.answer.solution import Solution
@@ -192,7 +192,7 @@ def _begun(
 
     if folder is not None:
         about = {name: folder.about[name] for name in ABOUT}
-        layers = known_layers(game, folder.states, folder.indptr, folder.progress, **about)
+        layers = known_layers(game, folder.states, folder.indptr, folder.progress, about)
         return layers, folder
 
     most = max_states or _most_states(game, place, keep)
@@ -205,7 +205,6 @@ def _begun(
                 progress=progress,
                 only_start=keep == START,
                 rows=rows,
-                journal=rows,
             )
         except TooManyStates as error:
             if place is None or max_states is not None or most == limits.MOST_NUMBERED:
@@ -220,7 +219,8 @@ def _begun(
         layers = find()
         room = needed_at_once(layers) if keep == START else layers.n_states
         return layers, LayerAnswers.in_memory(layers.indptr, layers.start, room)
-    layers, states_checksum = write_states(place, game, find)
+    with finding_states(place, game) as states:
+        layers, states_checksum = find(states), states.finish()
     facts = {name: getattr(layers, name) for name in ABOUT if name != "extremes"}
     facts |= {"extremes": layers.extremes.tolist(), "states_checksum": states_checksum}
     made = begin_folder(place, game, layers.indptr, layers.progress, facts)

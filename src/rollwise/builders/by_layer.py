@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -344,8 +344,7 @@ def find_layers(
     max_states: int | None = None,
     progress: Progress | None = None,
     only_start: bool = False,
-    rows: KnownRows | None = None,
-    journal: Journal | None = None,
+    rows: Journal | None = None,
 ) -> Layers:
     """Find the states of a game, layer by layer.
 
@@ -353,10 +352,9 @@ def find_layers(
     ----------
     only_start : bool
         Play begins only with the start, and with no other root.
-    rows : KnownRows, optional
-        The storage of the states; by default in memory.
-    journal : Journal, optional
-        Records the state of the search, to continue it after a stop.
+    rows : Journal, optional
+        The storage of the states, which records the search, to continue it after a stop; by default
+        they are in memory.
 
     Raises
     ------
@@ -378,14 +376,14 @@ def find_layers(
             roots = compiled_roots(rules, most)
     except NotCompilable as error:
         raise _no_layers(game, error) from None
-    kept = PackedRows(len(rules.field_names)) if rows is None else rows
+    kept: KnownRows = PackedRows(len(rules.field_names)) if rows is None else rows
     roots = rules.roots(most) if roots is None else roots
     walk = Walk(rules, roots, most, kept)
     del roots
-    if journal is not None and journal.record is not None:
-        walk.go_on(journal.record)
+    if rows is not None and rows.record is not None:
+        walk.go_on(rows.record)
     try:
-        walk.run(progress, None if journal is None else journal.note)
+        walk.run(progress, None if rows is None else rows.note)
     except MemoryError as error:
         raise _no_memory(rules, walk, in_folder=rows is not None) from error
     number = {key: i for i, key in enumerate(walk.progress)}
@@ -409,31 +407,22 @@ def known_layers(
     states: NDArray[np.int32],
     indptr: NDArray[np.int64],
     progress: NDArray[np.int64],
-    *,
-    start: int,
-    n_outcomes: int,
-    n_roots: int,
-    merging: bool,
-    extremes: list[int],
+    about: Mapping[str, Any],
 ) -> Layers:
-    """Layers found earlier by `find_layers`: see `Layers`.
+    """Layers found earlier by `find_layers`.
+
+    Parameters
+    ----------
+    about : mapping
+        The other attributes of `Layers`.
 
     Raises
     ------
     UsageError
         The rules cannot be compiled.
     """
-    return Layers(
-        _compiled(game, None),
-        PlainRows(states, indptr),
-        indptr,
-        progress,
-        start,
-        n_outcomes,
-        n_roots,
-        merging,
-        np.array(extremes, np.int64),
-    )
+    others = {**about, "extremes": np.array(about["extremes"], np.int64)}
+    return Layers(_compiled(game, None), PlainRows(states, indptr), indptr, progress, **others)
 
 
 def _compiled(game: Game, progress: Progress | None) -> Rules:

@@ -448,8 +448,8 @@ class Found(NamedTuple):
     merging: bool
 
 
-class Journal(Protocol):
-    """Stores snapshots of a walk."""
+class Journal(KnownRows, Protocol):
+    """A storage with snapshots of the walk."""
 
     record: Record | None  # of a stopped walk, to continue
 
