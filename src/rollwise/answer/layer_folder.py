@@ -274,7 +274,7 @@ def finding_states(place: Path, game: Game) -> Iterator[FoundStates]:
     SolutionFileError
         The recorded states were changed.
     """
-    known = found_before(place)
+    known, about = found_before(place), identity_of(game)
     try:
         place.mkdir(parents=True, exist_ok=True)
         if known is not None and not (place / FOUND).exists():  # stopped after its last layer
@@ -291,9 +291,7 @@ def finding_states(place: Path, game: Game) -> Iterator[FoundStates]:
     try:
         with file:
             try:
-                states = FoundStates(
-                    place, file, identity_of(game), None if known is None else known[1]
-                )
+                states = FoundStates(place, file, about, None if known is None else known[1])
             except (ValueError, KeyError) as error:
                 raise damaged(place, error) from error
             yield states
