@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 
 import numpy as np
-import polars as pl
 import pytest
 from cli_runner import output, refusal
 
-from rollwise import evaluate, solve
+from rollwise import solve
 from rollwise.builders import build
 from rollwise.games.dice_blackjack import DiceBlackjack
-from rollwise.games.pig import Pig
 from rollwise.games.threes import Threes
 from rollwise.learn import Learner
 
@@ -95,25 +93,3 @@ def test_a_column_for_each_action():
     assert len(one_die) == 6
     assert one_die["value_take 1"].to_list() == one_die["value"].to_list()
     assert "before the throw" in refusal("table", "yahtzee", "boxes=1", "--each-action")
-
-
-def test_a_row_for_each_position_of_an_evaluation(tmp_path):
-    pig = ("evaluate", "pig", "target=20", "--policy", "hold-at-20", "--table")
-    found = evaluate(solve(Pig(target=20)), "hold-at-20")
-    document = json.loads(output(*pig, "--json"))
-    assert len(document["rows"]) == 3287
-    assert document["rows"][0]["win_probability"] == document["win_probability"]
-    for row in document["rows"][::500]:
-        assert row["action"] == "roll"  # twenty points win sooner
-        assert row["error_bound"] < 1e-12
-    chances = [row["win_probability"] for row in document["rows"]]
-    assert sorted(chances) == pytest.approx(sorted(found.win_probability.tolist()), abs=1e-12)
-    place = tmp_path / "rows.csv"
-    assert output(*pig, "--where", "banked == 3 and turn == 8", "--out", str(place)) == ""
-    assert pl.read_csv(place)["rival"].to_list()[:3] == [0, 2, 3]
-    swept = output(*pig, "--set", "max_sweeps=1")
-    assert "not certified" in swept
-    assert "error_bound" not in swept
-    assert "--table" in refusal(*pig[:-1], "--where", "turn > 3")
-    mixed = output("evaluate", "threes", "dice=2", "--policy", "random", "--table")
-    assert mixed.splitlines()[2].split()[-3] == "mixed"

@@ -13,7 +13,6 @@ import pytest
 from cli_runner import output, refusal
 
 import rollwise
-import rollwise.answer.average as average_module
 from rollwise.answer.average import average_of, with_best_rate
 from rollwise.answer.verify import verify
 from rollwise.derive.average import Average
@@ -185,19 +184,6 @@ class Hill(Machine):
 
     def duration(self, s: Age, action: int) -> float:
         return 1
-
-
-def test_few_rates_lead_to_the_average(monkeypatch: pytest.MonkeyPatch) -> None:
-    rates = []
-    cycle = average_module._cycle
-    monkeypatch.setattr(
-        "rollwise.answer.average._cycle",
-        lambda game, rate: rates.append(rate) or cycle(game, rate),
-    )
-    average, bound = average_of(rollwise.solve(Hill()))
-    assert len(rates) < 20
-    assert average == pytest.approx(float(best_of_all_policies(Hill())), abs=1e-11)
-    assert bound < 1e-12
 
 
 def test_a_home_that_was_asked_for_stays() -> None:

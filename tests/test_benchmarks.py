@@ -7,14 +7,10 @@ import json
 import numpy as np
 import pytest
 from benchmarks import history, scale
-from benchmarks.limits import Model, Rates, fold_of
 from benchmarks.measure import Settings
 from benchmarks.peers import PEERS, by_hand, peer, plain_python
 from benchmarks.peers.decision_process import decision_process, worth
 from benchmarks.work import Problem, Work, certified_answer, check_known, prepare
-
-from rollwise.games.chicago import Chicago
-from rollwise.games.pig import Pig
 
 SMALL = {
     "pig": Work("small-pig", "pig", "pig", {"target": 12}),
@@ -115,17 +111,3 @@ def test_the_page_on_scale_is_what_was_measured():
 
 
 # ---- known answers of large games
-
-
-def test_the_limit_of_a_stage_is_its_largest_part_without_random_accesses():
-    rates = Rates(bytes=1e9, operation=1e-9, loop=1e-8, accesses={100: 1e-8, 1000: 1e-7})
-    model = Model(bytes=5000, operations=4000, loops=600, accesses=100, table=101)
-    assert rates.limit(model) == (pytest.approx(6e-6), "loops")
-    assert rates.seconds(model)["accesses"] == pytest.approx(1e-5)
-
-
-def test_the_fold_of_a_pool_counts_its_products_and_comparisons():
-    # Two dice have 28 sets of kept dice, of which 21 are throws; one die has 7, of which 6 are.
-    assert fold_of(Chicago(dice=2, throws_a_turn=2)) == 2 * (1 + 6) * 6 + 28 * 2
-    assert fold_of(Chicago(dice=1, throws_a_turn=3)) == 3 * 1 * 6 + 2 * 7 * 1
-    assert fold_of(Pig()) == 0

@@ -20,16 +20,6 @@ from rollwise.cli.app import GROUPS, MORE, all_functions
 from rollwise.machine.switches import jit_disabled
 
 
-def test_games_lists_parameters_and_policies():
-    games = {game["game"]: game for game in json.loads(output("games", "--json"))["games"]}
-    assert games["pig"]["policies"]["hold-at-20"]
-    defaults = {p["name"]: p["default"] for p in games["pig"]["parameters"]}
-    assert defaults["target"] == 100
-    assert defaults["sides"] == 6
-    text = output("games")
-    assert all(name in text for name in games)
-
-
 def test_the_help_page_has_every_command_once(monkeypatch):
     listed = [name for group in GROUPS.values() for name in group]
     related = [name for group in GROUPS.values() for names in group.values() for name in names]
@@ -76,16 +66,6 @@ def test_the_shell_completes_words(typed, offered, monkeypatch):
     assert run().stdout.strip() == offered
 
 
-def test_solve_prints_a_document():
-    document = json.loads(output("solve", "piglet", "target=3", "--json"))
-    assert document["check"] == []
-    assert set(document["seconds"]) == {"compile", "build", "solve", "certify"}
-    assert document["parameters"] == {"target": 3}
-    assert document["status"] == "certified"
-    assert document["win_probability"] == (1 + document["value"]) / 2
-    assert 0 < document["error_bound"] < 1e-12
-
-
 def test_table_as_csv_json_and_text(tmp_path):
     where = ["--where", "lid >= 3 and forced == 0"]
     rows = list(
@@ -113,21 +93,6 @@ def test_table_as_csv_json_and_text(tmp_path):
         assert read(out)["value"].to_list() == [row["value"] for row in document["rows"]]
 
 
-def test_advise():
-    document = json.loads(
-        output("advise", "pig", "target=20", "--state", "banked=10,rival=10,turn=6", "--json")
-    )
-    assert document["state"] == {"banked": 10, "rival": 10, "turn": 6}
-    best = max(document["actions"], key=lambda action: action["value"])
-    assert best["best"]
-    assert best["cost"] == 0
-    for action in document["actions"]:
-        lost = best["win_probability"] - action["win_probability"]
-        assert action["cost"] == pytest.approx(lost, abs=1e-15)
-        assert action["win_probability"] == pytest.approx((1 + action["value"]) / 2)
-    assert "→" in output("advise", "pig", "target=20", "--state", "banked=10,rival=10,turn=6")
-
-
 def test_check_passes_and_fails(tmp_path):
     document = json.loads(output("check", "piglet", "--json"))
     assert document["passed"]
@@ -146,20 +111,6 @@ def test_check_passes_and_fails(tmp_path):
     done = run("check", "rules.py:Useless", cwd=tmp_path)
     assert done.returncode == 0
     assert "never the best choice: give up" in done.stdout
-
-
-def test_save_and_load(tmp_path):
-    output("solve", "pig", "target=10", "--save", "pig.parquet", cwd=tmp_path)
-    saved = output("table", "pig", "target=10", "--load", "pig.parquet", "--csv", cwd=tmp_path)
-    assert saved == output("table", "pig", "target=10", "--csv")
-    data = (tmp_path / "pig.parquet").read_bytes()
-    (tmp_path / "half.parquet").write_bytes(data[: len(data) // 2])
-    arguments = ("table", "pig", "target=10", "--load")
-    assert "half.parquet" in refusal(*arguments, "half.parquet", cwd=tmp_path)
-    assert "no file" in refusal(*arguments, "none.parquet", cwd=tmp_path)
-    fault = refusal("table", "pig", "target=11", "--load", "pig.parquet", cwd=tmp_path)
-    assert "target=10" in fault
-    assert "target=11" in fault
 
 
 def test_a_tolerance_that_is_missed_is_a_failed_run():
@@ -292,25 +243,6 @@ def test_output_can_be_cut_short():
         assert process.stderr.read() == b""
 
 
-def test_the_cost_is_named_after_its_unit():
-    state = ("--state", "banked=0,rival=0,turn=1")
-    (hold,) = (
-        action
-        for action in json.loads(output("advise", "piglet", *state, "--json"))["actions"]
-        if not action["best"]
-    )
-    head, *rows = output("advise", "piglet", *state).splitlines()
-    assert re.split(r"\s{2,}", head.strip()) == [
-        "action", "win probability", "win probability cost"
-    ]  # fmt: skip
-    (cost,) = (row.split()[-2:] for row in rows if row.split()[0] == "hold")
-    assert float(cost[0]) == pytest.approx(100 * hold["cost"], abs=5e-5)
-    assert cost[1] == "%"
-    state = "to_roll=0,take_two=0,threes=0,ones=0,twos=0,fours=0,fives=2,sixes=0"
-    head = output("advise", "threes", "dice=2", "--state", state).splitlines()[0]
-    assert head.split() == ["action", "expected", "score", "cost"]
-
-
 @pytest.mark.parametrize("width", [60, 80, 120])
 @pytest.mark.parametrize(
     "line",
@@ -333,23 +265,6 @@ def test_tables_fit_the_terminal_and_cut_nothing(line, width, monkeypatch):
     if "compare" not in line:  # whose seconds differ from run to run
         assert re.findall(figures, narrow) == re.findall(figures, wide)
     assert ("modified-policy-iteration" in narrow) == ("modified-policy-iteration" in wide)
-
-
-def test_each_seat_of_two_has_a_policy():
-    pig = ("pig", "target=6")
-    document = json.loads(output("evaluate", *pig, "--policy", "optimal,random", "--json"))
-    both = json.loads(
-        output("evaluate", *pig, "--policy", "optimal", "--against", "random", "--json")
-    )
-    first, second = document["win_probabilities"]
-    assert first == pytest.approx(both["win_probability"], abs=1e-12)
-    assert first + second == pytest.approx(1, abs=1e-12)
-    said = output("simulate", *pig, "--policy", "optimal,random", "--games", "50", "--seed", "1")
-    assert "seat 2, random, wins" in said
-    said = refusal("evaluate", *pig, "--policy", "optimal,random", "--against", "random")
-    assert "--against doesn't go with a policy for each seat" in said
-    said = refusal("evaluate", *pig, "--policy", "optimal,random,random")
-    assert "has 2 seats, and 3 policies were given" in said
 
 
 def test_advise_of_three_seats_before_a_throw(tmp_path):

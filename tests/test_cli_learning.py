@@ -15,23 +15,6 @@ from rollwise.learn import Learner
 SMALL = ("dice-blackjack", "sides=3", "low=6", "high=7")
 
 
-def test_learn_prints_the_two_arrays_of_the_source():
-    text = output("learn", *SMALL, "--games", "500", "--seed", "1")
-    assert "Action learned (rows: mine, columns: theirs; -1: never seen)" in text
-    assert "Win rate of that action" in text
-    rows = [line for line in text.splitlines() if " | " in line]
-    assert len(rows) == 12
-    assert "seed 1" in text
-
-
-def test_workers_are_threads_that_learn_side_by_side():
-    """Their number is a part of the question."""
-    arguments = ("learn", *SMALL, "--games", "9000", "--seed", "1", "--json")
-    one, two = (json.loads(output(*arguments, "--workers", n)) for n in ("1", "2"))
-    assert (one["workers"], two["workers"]) == (1, 2)
-    assert not np.array_equal(one["rows"], two["rows"])
-
-
 def test_learning_to_beat_a_policy(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     words = ("learn", *SMALL, "--games", "4000", "--seed", "1", "--against", "one-die")
@@ -103,22 +86,6 @@ def test_a_run_that_goes_on_ends_as_an_unbroken_one(tmp_path):
 )
 def test_wrong_use_is_refused_in_one_line(arguments):
     refusal(*arguments)
-
-
-def test_simulate_for_people_and_programs():
-    arguments = ("simulate", *SMALL, "--policy", "one-die", "--against", "all-dice", "--games",
-                 "2000", "--seed", "1")  # fmt: skip
-    text = output(*arguments)
-    assert "95 % confidence interval" in text
-    assert "(exact " in text
-    document = json.loads(output(*arguments, "--json"))
-    assert document["games"] == 2000
-    assert document["disagreements"] == []
-    assert [side["games"] for side in document["sides"]] == [1000, 1000]
-    rate = document["sides"][0]["win_rate"]
-    assert abs(rate["mean"] - rate["exact"]) < 5 * rate["standard_error"]
-    document = json.loads(output(*arguments, "--json", "--no-exact"))
-    assert document["sides"][0]["win_rate"]["exact"] is None
 
 
 @pytest.mark.slow

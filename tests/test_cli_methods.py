@@ -87,23 +87,6 @@ def test_wrong_use_is_one_line(arguments, says):
     assert says in refusal(*arguments)
 
 
-def test_evaluate():
-    game = ("pig", "target=25", "must_bank=true")
-    options = ("--policy", "hold-at-20", "--against", "hold-at-20-blindly")
-    document = json.loads(output("evaluate", *game, *options, "--json"))
-    assert document["win_probability"] > 1 - document["win_probability_second"] > 0
-    assert document["error_bound"] < 1e-12
-    assert (document["policy"], document["against"]) == ("hold-at-20", "hold-at-20-blindly")
-    text = output("evaluate", *game, *options)
-    assert f"wins {100 * document['win_probability']:.4f} % moving first" in text
-    assert f"and {100 * document['win_probability_second']:.4f} % moving second" in text
-    at = ("--state", "banked=20,rival=20,turn=10")
-    holds = json.loads(output("evaluate", *game, "--policy", "hold-at-20", *at, "--json"))
-    assert holds["win_probability"] == 1
-    rolls = json.loads(output("evaluate", *game, "--policy", "hold-at-20-blindly", *at, "--json"))
-    assert rolls["win_probability"] < 0.9
-
-
 def test_one_sweep_of_the_source():
     """Seed 002: (50, 50, 10) has 1/6 after one sweep, which is an iterate and no answer."""
     options = ("--policy", "hold-at-20", "--set", "max_sweeps=1", "--set", "order=synchronous")

@@ -84,18 +84,6 @@ def test_against_brute_force(players, dice, skip, ties):
         assert abs(Fraction(float(mine)) - exact) <= found.error_bound
 
 
-def test_the_second_player_chases():
-    """Rolling second in a contest of two is the chase of the first player's score."""
-    from rollwise.derive.chase import Chase
-
-    found = solve_contest(Contest(Threes(dice=3), 2, "win-or-tie"))
-    for score in (0, 2, 7, 18):
-        shares, _ = found.moment((score,))
-        chance = solve(Chase(Threes(dice=3), score)).win_probability
-        assert shares[1] == pytest.approx(chance, abs=1e-12)
-        assert shares[0] == pytest.approx(1 - chance, abs=1e-12)
-
-
 def test_a_double_with_one_die():
     """With one die the second player's turn is one roll: everything can be done by hand."""
     solved = solve_contest(Contest(Threes(dice=1), 2))

@@ -306,28 +306,6 @@ def test_no_higher_limit_changes_the_value_by_more_than_is_said(game: Game) -> N
         assert all(abs(solution.value - higher.value) <= effect for higher in solutions[k:])
 
 
-def test_pig_has_no_value_with_an_unlimited_cube() -> None:
-    """Both players redouble at each turn: an odd and an even limit have values of their own."""
-    odd, even = (
-        {round(solve(Pig(target=20).cube(limit)).value, 9) for limit in limits}
-        for limits in ((3, 5, 7), (4, 6, 8))
-    )
-    assert len(odd) == len(even) == 1
-    assert odd != even
-
-
-def test_the_jacoby_rule_counts_gammons_only_after_a_double() -> None:
-    game = Hypergammon(checkers=1)
-    with_rule, without = (solve(game.cube(4, jacoby=rule)) for rule in (True, False))
-    chosen = [np.flatnonzero(s.graph.rows[:, s.graph.columns.index("cube")] == 1) for s in
-              (with_rule, without)]  # fmt: skip
-    too_good = [
-        "too good" in s.game.verdicts(s, positions)["cube_action"]
-        for s, positions in zip((with_rule, without), chosen, strict=True)
-    ]
-    assert too_good == [False, True]
-
-
 def test_a_cube_is_typed_and_printed() -> None:
     line = ["pig", "target=8", "as=cube", "limit=3"]
     assert rollwise.games.create(Pig, {"target": "8", "as": "cube", "limit": "3"}) == Cube(
@@ -360,10 +338,6 @@ def test_a_cube_is_typed_and_printed() -> None:
 )
 def test_wrong_use_is_refused_in_a_line(line: str, words: str) -> None:
     assert words in refusal("solve", *line.split())
-
-
-def test_questions_about_contests_refuse_a_cube() -> None:
-    assert "leave out as=cube" in refusal("bet", "pig", "as=cube", "limit=3")
 
 
 def test_a_cube_needs_payoffs_at_the_end() -> None:

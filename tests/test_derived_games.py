@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-import numpy as np
 import pytest
 from cli_runner import refusal
 
 import rollwise
-from rollwise import AGAIN, END, Chase, Duel, Game, build, solve
-from rollwise.answer.references import Policies
+from rollwise import AGAIN, END, Chase, Duel, Game, solve
 from rollwise.derive.chase import WithScore
 from rollwise.errors import ParameterError
 from rollwise.games import create
@@ -67,19 +65,6 @@ GAMES = [
     Duel(Booth(), "first"),
 ]
 IDS = [f"{game.form}-{game.name}" for game in GAMES]
-
-
-@pytest.mark.parametrize("game", GAMES, ids=IDS)
-def test_policies_by_name(game):
-    graph = build(game)
-    best = Policies(graph, game).find("optimal")
-    assert rollwise.evaluate(graph, best).values[0] == pytest.approx(solve(game).value, abs=1e-9)
-    for name in game.policies():
-        blind = Policies(graph, game).find(name)
-        asked = rollwise.Policy.of_function(
-            graph, game, name, lambda s, name=name: game.policies()[name](game, s)
-        )
-        assert np.array_equal(blind.probability, asked.probability)
 
 
 @pytest.mark.parametrize("game", GAMES, ids=IDS)

@@ -104,11 +104,3 @@ def test_what_goes_on_as_before_loses_is_never_less_than_nothing(seed):
         return
     found = difference(old, new)
     assert found.loss.loss >= -found.loss.error_bound
-
-
-def test_the_command():
-    said = output("diff", "super-six", "sticks=9", "may_stop=1", "may_stop=2", "--limit", "2")
-    assert said.startswith("from super-six sticks=9: win probability 75.9608 %")
-    assert "\nto   super-six sticks=9 may_stop=2: win probability " in said
-    assert "the old strategy loses" in said
-    assert "was best" in output("diff", "pig", "piglet", "target=40", "target=12")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
-from unittest import mock
 
 import numpy as np
 import pytest
@@ -14,14 +12,13 @@ pytest.importorskip("pettingzoo")
 
 from small_games import SMALL  # noqa: E402
 
-import rollwise.environments as environments  # noqa: E402
 from rollwise.answer.evaluate_seats import evaluate_seats  # noqa: E402
 from rollwise.answer.evaluation import best_response  # noqa: E402
 from rollwise.answer.references import Policies  # noqa: E402
 from rollwise.environments.aec import GameAECEnv, env  # noqa: E402
 from rollwise.environments.single import GameEnv, Transitions  # noqa: E402
 from rollwise.environments.vector import GameVectorEnv  # noqa: E402
-from rollwise.errors import ForMorePlayers, MissingExtra, RollwiseError, UsageError  # noqa: E402
+from rollwise.errors import ForMorePlayers, RollwiseError, UsageError  # noqa: E402
 from rollwise.games import available  # noqa: E402
 from rollwise.games.pig import Pig  # noqa: E402
 
@@ -149,14 +146,6 @@ def test_vectors_draw_from_the_exact_transitions(name, contest):
 def test_wrong_use(wrong):
     with pytest.raises(RollwiseError):
         GameEnv(**({"game": "pig", "target": 20} | wrong))
-
-
-def test_a_missing_library_is_named_with_the_command_that_installs_it():
-    with (
-        mock.patch.dict(sys.modules, {"gymnasium": None}),
-        pytest.raises(MissingExtra, match=r"pip install .*rollwise\[rl\]"),
-    ):
-        environments.need("gymnasium")
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning:pettingzoo")

@@ -78,11 +78,6 @@ def test_a_loop_that_yields_nothing_is_stopped(where, mode, tmp_path):
     ), done.stdout + done.stderr
 
 
-def test_looks_are_counted_while_nothing_is_new():
-    stall = expand.Stall(2)
-    assert [stall.seen(sign) for sign in "aabbbb"] == [False, False, False, False, True, True]
-
-
 def test_what_goes_on_is_left_alone(monkeypatch):
     monkeypatch.setattr(expand, "LOOKS", 2)
     monkeypatch.setattr(expand, "SECONDS_BETWEEN", 0.02)

@@ -6,8 +6,6 @@ import json
 import re
 from pathlib import Path
 
-import numpy as np
-import polars as pl
 import pytest
 from cli_runner import output, refusal
 
@@ -16,19 +14,6 @@ EXAMPLE = Path(__file__).parent.parent / "examples" / "threes_game.csv"
 
 def document(*arguments: str):
     return json.loads(output(*arguments, "--json"))
-
-
-def test_the_nine_rows_with_fractions():
-    pytest.importorskip("flint")
-    rows = document("table", "threes", "--method", "exact", "--where", "to_roll > 0")["rows"]
-    told = {(row["to_roll"], row["take_two"]): row["value_exact"] for row in rows}
-    assert len(told) == 9
-    assert told[5, 0] == "128389171/22674816"
-    assert told[3, 0] == "115/24"
-    where = ("--where", "to_roll == 5")
-    rows = document("table", "threes", "skip=false", "--method", "exact", *where)["rows"]
-    assert rows[0]["value_exact"] == "504205555/80621568"
-    assert rows[0]["value"] == pytest.approx(6.253978525944819, abs=1e-12)
 
 
 def test_distributions_side_by_side():
@@ -74,31 +59,6 @@ def test_plays_that_can_not_be(tmp_path, text, said):
     path = tmp_path / "play.csv"
     path.write_text(text)
     assert re.search(said, refusal("judge", "threes", str(path)))
-
-
-@pytest.mark.slow
-@pytest.mark.needs_jit
-def test_bets():
-    told = document("bet", "threes", "--scores", "7", "--pot", "10")
-    assert sum(stake["stake"] for stake in told["stakes"]) == pytest.approx(10)
-    assert told["double"]["offer"]
-    assert told["double"]["accept"]
-    text = output("bet", "threes", "players=3", "--scores", "7", "--state", "to_roll=2,score=3")
-    assert "player 2 to move" in text
-    assert "double" in output("bet", "threes", "dice=2")
-
-
-@pytest.mark.needs_jit
-def test_many_dice(tmp_path):
-    path = tmp_path / "many.csv"
-    told = document("many-dice", "threes", "--most", "60", "--out", str(path))
-    assert told["expected_score"] == pytest.approx(6.338068, abs=1e-5)
-    assert told["error_bound"] < 1e-11
-    frame = pl.read_csv(path)
-    assert frame["dice"].to_list() == list(range(1, 61))
-    assert np.all(np.diff(frame["expected_score"].to_numpy()) > 0)
-    assert output("many-dice", "threes", "--most", "12", "--csv").count("\n") == 13
-    assert "certified ±" in output("many-dice", "threes", "skip=false", "--most", "50")
 
 
 @pytest.mark.parametrize(

@@ -115,25 +115,3 @@ def test_bounds_that_are_too_small_are_refused(saved):
         rollwise.load(saved, Piglet(4))
     rewrite(saved, error_bound=solution.error_bounds * 1000)
     assert rollwise.load(saved, Piglet(4)).error_bound == 1000 * solution.error_bound
-
-
-@pytest.mark.parametrize(
-    "facts",
-    [
-        {"graph_hash": "0" * 32},
-        {"graph_hash": None},
-        {"checksum": 3},
-        {"parameters": []},
-        {"parameters": {}},
-        {"tolerance": "small"},
-        {"method": None},
-        {"format": "2"},
-        {"game": ["piglet"]},
-    ],
-    ids=str,
-)
-def test_facts_that_do_not_fit_are_refused(saved, facts):
-    rewrite(saved, facts)
-    with pytest.raises(SolutionFileError, match=r"saved\.parquet"):
-        rollwise.load(saved, Piglet(4))
-    refusal("table", *PIGLET, "--load", str(saved))
