@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 from balance_games import figures_of_games
-from cli_runner import output
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from little_games import RandomTable
@@ -59,15 +56,3 @@ def test_any_game_has_its_figures(seed):
     if figures.drama is not None:
         total = figures.drama.decided.turn.sum() + figures.drama.draws.value
         assert total == pytest.approx(1, abs=1e-6)
-
-
-def test_the_command():
-    said = output("balance", "super-six", "sticks=7", "--evaluations", "20")
-    for word in ("first player", "lead changes", "decided", "comebacks", "decisions", "skill"):
-        assert f"\n{word}" in said
-    document = json.loads(
-        output("balance", "threes", "dice=2", "as=contest", "--evaluations", "0", "--json")
-    )
-    assert document["parameters"]["as"] == "contest"
-    assert document["rules"] is None
-    assert document["draws"]["value"] > 0.05

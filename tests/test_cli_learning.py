@@ -50,44 +50,6 @@ def test_a_run_that_goes_on_ends_as_an_unbroken_one(tmp_path):
     assert "was learned on" in refused
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("learn", *SMALL),
-        ("learn", *SMALL, "--games", "0"),
-        ("learn", *SMALL, "--games", "-5"),
-        ("learn", *SMALL, "--games", "5", "--explore", "0"),
-        ("learn", *SMALL, "--games", "5", "--explore", "-1"),
-        ("learn", *SMALL, "--games", "5", "--explore", "nan"),
-        ("learn", *SMALL, "--games", "5", "--workers", "0"),
-        ("learn", *SMALL, "--games", "5", "--seed", "-1"),
-        ("learn", *SMALL, "--games", "5", "--method", "luck"),
-        ("learn", *SMALL, "--games", "5", "--compare", "0"),
-        ("learn", *SMALL, "--games", "5", "--csv", "--json"),
-        ("learn", *SMALL, "--games", "5", "--save", "nowhere/at/all.npz"),
-        ("learn", *SMALL, "--games", "5", "--resume", "nowhere.npz"),
-        ("learn", "dice-blackjack", "low=9", "high=8", "--games", "5"),
-        ("learn", "dice-blackjack", "sides=0", "--games", "5"),
-        ("learn", "dice-blackjack", "dice=0", "--games", "5"),
-        ("learn", "dice-blackjack", "sides=1000", "dice=20", "--games", "5"),
-        ("simulate", *SMALL, "--policy", "hold-at-20"),
-        ("simulate", *SMALL, "--policy", "one-die", "--games", "0"),
-        ("simulate", *SMALL, "--policy", "one-die", "--workers", "0"),
-        ("simulate", *SMALL, "--policy", "one-die", "--seed", "-1"),
-        ("simulate", *SMALL, "--policy", "0.5*one-die+luck"),
-        ("simulate", *SMALL, "--policy", "nothing.csv"),
-        ("simulate", "craps", "--policy", "random", "--against", "random"),
-        ("tournament", *SMALL, "--policies", "one-die"),
-        ("tournament", *SMALL, "--policies", "one-die,one-die"),
-        ("tournament", *SMALL, "--policies", "one-die,luck"),
-        ("tournament", *SMALL, "--policies", "one-die,random", "--games", "1"),
-    ],
-    ids=" ".join,
-)
-def test_wrong_use_is_refused_in_one_line(arguments):
-    refusal(*arguments)
-
-
 @pytest.mark.slow
 @pytest.mark.needs_jit
 @pytest.mark.parametrize("workers", ["1", "2"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from pathlib import Path
 
 import pytest
 from cli_runner import output, refusal, run
@@ -55,38 +56,6 @@ def test_running_out_gives_bounds(tmp_path):
     assert "is between" in line
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (("solve", *SEVEN, "--method", "magic"), "no method 'magic'"),
-        (("solve", *SEVEN, "--set", "epsilon=1"), "has no option 'epsilon'"),
-        (("solve", *SEVEN, "--method", "value-iteration", "--set", "epsilon=-1"), "less than 0"),
-        (("solve", *SEVEN, "--method", "value-iteration", "--set", "order=up"), "no order"),
-        (("solve", *SEVEN, "--method", "mixed-integer", "--set", "solver=up"), "no solver"),
-        (("solve", *SEVEN, "--history", "changes.txt"), ".csv or .json"),
-        (("solve", *SEVEN, "--history", "-"), "has no sweeps to print"),
-        (("solve", *SEVEN, "--method", "mixed-integer", "--set", "start=up"), "no method 'up'"),
-        (("table", *SEVEN, "--method", "magic"), "no method 'magic'"),
-        (("table", *SEVEN, "--method", "exact", "--load", "x.parquet"), "can't be had with --load"),
-        (("advise", *SEVEN, "--state", "lid=3", "--method", "magic"), "no method 'magic'"),
-        (("evaluate", *SEVEN, "--policy", "magic"), "no policy 'magic'"),
-        (("evaluate", *SEVEN, "--policy", "random", "--method", "magic"), "exact or iterative"),
-        (
-            ("evaluate", *SEVEN, "--policy", "random", "--method", "exact", "--set", "theta=1"),
-            "--method iterative",
-        ),
-        (("evaluate", *SEVEN, "--policy", "random", "--state", "lid=9"), "is missing"),
-        (("evaluate", "craps", "--policy", "random", "--against", "random"), "for one"),
-        (("respond", "craps", "--to", "random"), "for one"),
-        (("respond", *SEVEN, "--to", "nothing.csv"), "no file"),
-        (("compare", *SEVEN, "--methods", "exact,magic"), "no method 'magic'"),
-        (("compare", *SEVEN, "--time-limit", "0"), "positive"),
-    ],
-)
-def test_wrong_use_is_one_line(arguments, says):
-    assert says in refusal(*arguments)
-
-
 def test_one_sweep_of_the_source():
     """Seed 002: (50, 50, 10) has 1/6 after one sweep, which is an iterate and no answer."""
     options = ("--policy", "hold-at-20", "--set", "max_sweeps=1", "--set", "order=synchronous")
@@ -128,52 +97,18 @@ def test_compare():
     assert "policy-iteration" in output("compare", *SEVEN)
 
 
-ROUNDED = """
-from dataclasses import dataclass
-from fractions import Fraction
-from typing import ClassVar, NamedTuple
-from rollwise import END, Game, payoff
-
-class Pot(NamedTuple):
-    points: int
-
-@dataclass(frozen=True)
-class Rounded(Game):
-    players: ClassVar = {players}
-    objective: ClassVar = {objective}
-    def start(self): return Pot(0)
-    def actions(self, s): yield 7
-    def outcomes(self, s, a):
-        yield 1, {then}, s
-"""
-
-
-def rounded_sheet(folder, number, ends):
-    """A rule sheet of one move, which brings the number as its reward or as a payoff."""
-    kind = {"players": 2, "objective": '"win"', "then": f"payoff({number})"}
-    if not ends:
-        kind = {"players": 1, "objective": '"maximize"', "then": "END"}
-    text = ROUNDED.format(**kind)
-    if not ends:
-        text += f"    def reward(self, s, a): return {number}\n"
-    sheet = folder / "rounded.py"
-    sheet.write_text(text)
-    return str(sheet)
-
-
 @pytest.mark.parametrize(
-    ("number", "ends", "named"),
+    ("sheet", "named"),
     [
-        ("1 / 3", False, "the reward 0.3333333333333333 of 7 in the state points=0"),
-        ("2 ** 0.5", False, "the reward 1.4142135623730951 of 7"),
-        ("2 ** 60.5", False, "the reward 1.630477228166598e+18 of 7"),
-        ("Fraction(1, 3)", False, "the reward 0.3333333333333333 of 7"),
-        ("0.1", True, "the payoff 0.1 of 7 in the state points=0"),
+        ("little_games.py:Ladder share=0.3", "the reward 0.3 of stop in the state height=1"),
+        ("little_games.py:Ladder share=1.4142135623730951", "the reward 1.4142135623730951 of"),
+        ("little_games.py:Ladder share=1.63e18", "the reward 1.63e+18 of stop"),
+        ("stakes.py:Pays points=0.1", "the payoff 0.1 of 0 in the state steps=0"),
     ],
 )
-def test_a_rounded_number_has_no_exact_fraction(tmp_path, number, ends, named):
-    sheet = rounded_sheet(tmp_path, number, ends)
-    for command in (("solve", sheet, "--method", "exact"), ("optimal", sheet, "--exact")):
+def test_a_rounded_number_has_no_exact_fraction(sheet, named):
+    sheet = str(Path(__file__).with_name(sheet.partition(" ")[0])), *sheet.split()[1:]
+    for command in (("solve", *sheet, "--method", "exact"), ("optimal", *sheet, "--exact")):
         said = refusal(*command)
         assert named in said
         assert "count in units in which each" in said

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import pytest
-from cli_runner import refusal
 
 import rollwise
 from rollwise import AGAIN, END, Chase, Duel, Game, solve
@@ -92,42 +91,3 @@ def test_a_form_that_is_none():
         create(Threes, {"as": "contst"})
     with pytest.raises(ParameterError, match="answered by `rollwise solve` alone"):
         create(Threes, {"as": "contest", "players": "3"})
-
-
-@pytest.mark.parametrize(
-    ("line", "words"),
-    [
-        ("plot threes policy ties=win", "as=chase ties=win"),
-        ("report threes target=3", "as=chase target=3"),
-        ("simulate threes --policy optimal as=chase", "needs a target"),
-        ("evaluate threes --policy optimal as=chase as=contest target=3", "given twice"),
-        ("export threes --to drn ties=first", "a form of a solitaire game has it"),
-        ("play threes --contest", "write as=contest"),
-        (
-            "solve threes as=contest players=2 --tolerance 1",
-            "--tolerance doesn't go",
-        ),
-        (
-            "solve threes as=contest players=2 --set max_sweeps=9",
-            "--set doesn't go",
-        ),
-        (
-            "solve super-six sticks=3 --by-layer --history x.csv",
-            "--history doesn't go with --by-layer",
-        ),
-        (
-            "simulate pig target=10 --policy random --tell --games 9",
-            "--games doesn't go with --tell",
-        ),
-        ("distribution threes --seed 3", "--seed goes with --simulate"),
-        ("distribution threes --policy chase-3 --exact", "--exact doesn't go with"),
-        ("learn craps --games 9 --csv --compare", "--compare doesn't go with --csv"),
-        ("plot craps value --set width=500", "--set-width is for .png"),
-        ("play pig --resume x.game --against random", "--against doesn't go with --resume"),
-        ("play threes --seats second", "for games of two against rollwise"),
-        ("play pig target=10 --against human --seats second", "for games of two against rollwise"),
-        ("table pig --load x --method value-iteration", "--method can't be had with --load"),
-    ],
-)
-def test_options_that_would_say_nothing(line, words, tmp_path):
-    assert words in refusal(*line.split(), cwd=tmp_path)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from cli_runner import run
 
 import rollwise
 from rollwise.analysis.distributions import distribution
@@ -79,12 +77,3 @@ def test_craps_after_a_six():
     )
     assert found.at_most(0) == pytest.approx(float(Fraction(6, 11)), abs=1e-12)
     assert share == pytest.approx(5 / 36, abs=1e-12)
-
-
-def test_the_command_prints_both_chances_of_a_game_of_two():
-    done = run("distribution", "pig", "target=6", "--given", "turn >= 4", "--json")
-    entry = json.loads(done.stdout)["policies"][0]
-    assert [row["value"] for row in entry["rows"]] == [-1, 1]
-    assert 0 < entry["given"] < 1
-    lost = run("distribution", "pig", "target=6", "--given", "turn >= 40")
-    assert lost.stderr == "rollwise: no play meets the condition, so nothing follows from it\n"

@@ -556,26 +556,6 @@ def test_limits_are_kept():
             solve(LiarsDice(sides=3), max_states=limit)
 
 
-def test_other_commands_refuse_in_one_line():
-    for command in (
-        "length",
-        "plot policy",
-        "learn",
-        "thumb",
-        "compare",
-        "distribution",
-        "tournament",
-    ):
-        name, _, kind = command.partition(" ")
-        said = refusal(name, "kuhn-poker", *kind.split())
-        assert said.count("\n") <= 1, command
-    assert "--method isn't for games with hidden" in refusal(
-        "solve", "kuhn-poker", "--method", "exact"
-    )
-    with pytest.raises(UsageError, match=r"rollwise\.hidden\.solve"):
-        rollwise.solve(KuhnPoker())
-
-
 FILES = [KuhnPoker(), KuhnPoker(cards=5), LeducPoker(), SimultaneousPig(target=4)]
 
 
@@ -670,6 +650,8 @@ def test_commands_read_a_saved_answer(tmp_path):
         shown = output(name, "kuhn-poker", *more)
         assert output(name, "kuhn-poker", *more, "--load", place) == shown
     assert "saved for kuhn-poker cards=3" in refusal("table", "leduc-poker", "--load", place)
+    with pytest.raises(UsageError, match=r"rollwise\.hidden\.solve"):
+        rollwise.solve(KuhnPoker())
     with pytest.raises(SolutionFileError, match=r"rollwise\.hidden\.load"):
         rollwise.load(place)
     output("solve", "leduc-poker", "--save", place)
@@ -720,14 +702,6 @@ def test_answers_without_a_list_of_histories_are_not_saved(tmp_path):
     )
     with pytest.raises(UsageError, match="too large to save"):
         save(large, tmp_path / "large.parquet")
-
-
-def test_a_single_die_is_typed_as_a_number():
-    one, other = (
-        output("advise", "liars-dice", "sides=3", "--state", f"mine={die},bid=0")
-        for die in ("1", "(1)")
-    )
-    assert one == other
 
 
 def test_a_played_game(monkeypatch):

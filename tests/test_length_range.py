@@ -9,7 +9,6 @@ from typing import NamedTuple
 from unittest import mock
 
 import pytest
-from cli_runner import refusal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from throwing import Runners
@@ -227,13 +226,6 @@ def test_the_spread_of_a_score(policy):
     exact = rollwise.distribution(solution, policy)
     assert abs(score.mean.value - exact.mean) <= score.mean.bound + exact.mean_bound
     assert abs(score.deviation.value - exact.sd) <= score.deviation.bound + exact.sd_bound
-
-
-def test_what_is_refused():
-    assert "no policy" in refusal("length", "pig", "target=8", "--policy", "nobody")
-    assert "pool of dice" in refusal("length", "yahtzee", "boxes=2", "--by-layer")
-    follows = refusal("length", "royal-ur", "--by-layer", "--policy", "random")
-    assert "--policy goes without --by-layer" in follows
 
 
 class Stairs(NamedTuple):

@@ -131,7 +131,8 @@ def test_what_may_follow_an_outcome_is_listed(tmp_path, objective, then, said):
     assert "ten.py, line " in message
 
 
-def test_rules_with_nothing_at_stake(tmp_path):
+def test_rules_with_nothing_at_stake(tmp_path, monkeypatch):
+    monkeypatch.setattr("rollwise.analysis.check.compare_builders", lambda *arguments: None)
     ends = ("yield 1, WIN", "yield 1, END"), ("yield 1, LOSE", "yield 1, END")
     game = sheet(tmp_path, ('"win"', '"maximize"'), *ends)
     said = "no action brings a point, and every play is worth 0: give the points with reward("
@@ -141,7 +142,5 @@ def test_rules_with_nothing_at_stake(tmp_path):
     assert "stakes: every play that ends is lost" in output("check", game)
     game = sheet(tmp_path, ("yield 1, WIN", "yield 1, DRAW"), ("1, LOSE", "1, DRAW"))
     assert "stakes: every play that ends is drawn" in output("check", game)
-    for name in ("craps", "super-six sticks=4", "threes dice=1", "shut-the-box tiles=3"):
-        made = name.split()
-        if made[0] in rollwise.games.available():
-            assert "stakes" not in run("check", *made).stdout
+    for name in ("craps", "super-six sticks=4", "threes dice=1"):
+        assert "stakes" not in run("check", *name.split()).stdout

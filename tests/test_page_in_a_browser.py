@@ -64,7 +64,6 @@ GAMES = {
     "super-six": SuperSix(sticks=3),
     "dice-blackjack": DiceBlackjack(),
     "royal-ur": RoyalUr(pieces=1),
-    "royal-ur-2": RoyalUr(pieces=2),
     "chicago": Chicago(dice=1),
     "shut-the-box": ShutTheBox(tiles=4),
     "yahtzee": Yahtzee(boxes=1),
@@ -76,9 +75,7 @@ GAMES = {
     "names": HostileNames(),
     "camels": Camels(),
 }
-# Two pieces of Ur take some seconds to solve and to pack.
-PLAYED = [pytest.param(name, marks=[pytest.mark.slow] * (name == "royal-ur-2")) for name in GAMES]
-ADVISED = [one for one in PLAYED if one.values[0] in ("pig", "threes", "yahtzee", "royal-ur-2")]
+
 MOST_MOVES = 300
 USED = """(() => {
   const places = ['.score', '.place', '.tray', '.bottom', '.side', 'header'];
@@ -121,8 +118,13 @@ def is_asked(browser: Browser) -> bool:
 
 
 @pytest.mark.needs_jit  # the same without; but solving takes a while
-@pytest.mark.parametrize("by", ["clicks", "keys", "touch"])
-@pytest.mark.parametrize("name", PLAYED)
+@pytest.mark.parametrize(
+    ("name", "by"),
+    [
+        *((name, "clicks") for name in GAMES),
+        *((name, by) for name in ("pig", "threes", "royal-ur") for by in ("keys", "touch")),
+    ],
+)
 def test_a_whole_game(browser: Browser, pages: Any, name: str, by: str) -> None:
     browser.visit(pages(name)[0])
     for _ in range(MOST_MOVES):
@@ -148,7 +150,7 @@ def test_a_whole_game(browser: Browser, pages: Any, name: str, by: str) -> None:
     assert browser.js("document.title") != "broken"
 
 
-@pytest.mark.parametrize("name", ADVISED)
+@pytest.mark.parametrize("name", ["pig", "threes", "yahtzee", "royal-ur"])
 def test_the_coach_says_what_advise_says(browser: Browser, pages: Any, name: str) -> None:
     """In every position of a whole game in which there is a choice."""
     place, solution = pages(name)

@@ -9,7 +9,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from cli_runner import refusal, run
+from cli_runner import run
 
 import rollwise
 from rollwise.coach.session import Session
@@ -71,13 +71,3 @@ def test_several_people_and_policies(tmp_path):
     players = json.loads(review.stdout)["by_player"]
     assert [one["player"] for one in players] == ["player 1", "random", "player 3"]
     assert run("review", "a.game", cwd=tmp_path).returncode == 0
-
-
-def test_seats_that_cannot_be():
-    assert "--seats names 2 seats" in refusal("play", *PIG, "--seats", "human,random")
-    assert "--against doesn't go with --seats" in refusal(
-        "play", *PIG, "--seats", "human,random,random", "--against", "random"
-    )
-    assert "--seats second is for games of two" in refusal("play", *PIG, "--seats", "second")
-    assert "--seats names 2 seats, and" in refusal("play", "threes", "dice=2", "--seats", "a,b")
-    assert "no policy 'best'" in refusal("play", *PIG, "--seats", "human,best,random")

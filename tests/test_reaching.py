@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,7 +9,6 @@ from functools import cache
 from typing import ClassVar, NamedTuple
 
 import pytest
-from cli_runner import output, refusal
 
 from rollwise import Chase, solve
 from rollwise.analysis.reaching import reach, reach_by_layer
@@ -105,13 +103,6 @@ def test_few_points_against_chases(game):
         one = solve(Chase(game, score))
         assert abs(one.win_probability - chance) <= found.error_bound + one.error_bound
     assert reach(Threes(dice=2), [-1, 99]).chances.tolist() == [0, 1]
-
-
-def test_the_command():
-    assert re.search(r"3 +33.5893 %", output("distribution", "threes", "--reach", "2..3"))
-    assert "doesn't go with --reach" in refusal("distribution", "threes", "--reach", "3", "--exact")
-    assert "write whole numbers" in refusal("distribution", "threes", "--reach", "x")
-    assert "has no score" in refusal("distribution", "pig", "--reach", "3")
 
 
 def test_other_games_are_refused():

@@ -58,7 +58,14 @@ except RulesError as error:
 """
 
 
-@pytest.mark.parametrize("where", ["actions", "outcomes", "reward"])
+@pytest.mark.parametrize(
+    ("where", "mode"),
+    [
+        ("actions", "interpreted"),
+        ("reward", "interpreted"),
+        pytest.param("outcomes", "compiled", marks=pytest.mark.needs_jit),
+    ],
+)
 def test_a_loop_that_yields_nothing_is_stopped(where, mode, tmp_path):
     source = GAME.replace("WHERE", repr(where)).replace('    where: str = ""\n', "")
     (tmp_path / "stuck.py").write_text(source)

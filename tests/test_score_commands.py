@@ -59,39 +59,3 @@ def test_plays_that_can_not_be(tmp_path, text, said):
     path = tmp_path / "play.csv"
     path.write_text(text)
     assert re.search(said, refusal("judge", "threes", str(path)))
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ("solve threes as=chase", "needs a target: target=SCORE, from 0 to 30"),
-        ("solve threes as=chase target=31", "needs a target from 0 to 30, not 31"),
-        ("solve threes target=3", "as=chase target=3"),
-        ("table threes target=3", "as=chase target=3"),
-        ("solve threes ties=win", "as=chase ties=win"),
-        ("solve threes --target 7", "write as=chase target=VALUE"),
-        ("solve threes as=contest --set starts=2", "--set doesn't go with as=contest"),
-        ("solve threes as=contest players=1", "players must be at least 2, not 1"),
-        ("solve threes as=contest players=101", "a contest has from 2 to 100 players, not 101"),
-        ("solve threes as=contest players=2 ties=no", "not 'no'"),
-        ("solve threes as=contest players=2 as=chase", "the parameter 'as' is given twice"),
-        ("solve threes dice=0", "dice must be from 1 to 23, not 0"),
-        ("solve piglet as=contest players=2", "has no score"),
-        ("solve pig as=chase target=1", "has no score"),
-        ("distribution threes --policy nope", "no policy 'nope'"),
-        ("distribution threes --count jump", "no action is called 'jump'"),
-        ("distribution threes --state to_roll=9", "take_two is missing; a state is to_roll"),
-        ("distribution threes --csv --json", "can't both be had"),
-        ("distribution threes --policy chase-40", "no play ends with 40"),
-        ("bet threes --scores x", "isn't a list of scores"),
-        ("bet threes dice=2 --scores 31", "no play ends with 31"),
-        ("bet threes dice=2 --scores 1,2", "is over"),
-        ("bet threes dice=2 --state a=1", "a state here has the fields"),
-        ("many-dice pig", "isn't a game of taking the lowest dice"),
-        ("many-dice threes --most 0", "from 1 to 20,000, not 0"),
-        ("scores threes nowhere.csv", "nowhere.csv can't be read"),
-        ("judge threes nowhere.csv", "nowhere.csv can't be read"),
-    ],
-)
-def test_one_line_for_what_can_not_be(arguments, said, tmp_path):
-    assert said in refusal(*arguments.split(), cwd=tmp_path)

@@ -21,7 +21,7 @@ from rollwise.thumb.language import Rule
 
 def test_turns_with_a_pool_are_scored_without_a_graph():
     """What a rule is worth turn by turn is what the graph says, whatever it looks at."""
-    game = Yatzy(boxes=3)
+    game = Yatzy(boxes=2)
     policies = Policies.of(game)
     documents = [
         [{"most": ["number"]}],

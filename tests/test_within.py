@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from cli_runner import output, refusal
+from cli_runner import output
 
 from rollwise import build, evaluate, solve
 from rollwise.analysis.lengths import lengths, within
@@ -108,22 +108,3 @@ def test_each_player_has_a_policy():
     rows = json.loads(output(*words))["rows"]
     worth = evaluate(game.within(9), *names.split(","))
     assert rows[8]["won"][0] == pytest.approx(worth.win_probability[0], abs=1e-13)
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (
-            "solve threes as=within",
-            "played for points: as=within is for games won or lost; as=chase",
-        ),
-        ("solve pig players=3 as=within", "as=within is for one player or two"),
-        ("solve craps as=within turns=0", "turns must be from 1"),
-        ("length threes --within 3 --best", "are won or lost"),
-        ("length pig target=5 --within 3 --policy optimal,optimal,optimal", "2 seats, and 3"),
-        ("length craps --best", "--best goes with --within K"),
-        ("length craps --within 3 --by-layer", "--by-layer doesn't go with --within"),
-    ],
-)
-def test_wrong_use_is_refused(words, said):
-    assert said in refusal(*words.split())
