@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import csv
 import inspect
 import io
@@ -9,15 +10,22 @@ import json
 import re
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
-from cli_runner import output, run
+from cli_runner import output, refusal, run
 
+import rollwise
 from rollwise.cli.app import GROUPS, MORE, all_functions
+from rollwise.errors import PolicyError, UsageError
+from rollwise.games.pig import Pig
+from rollwise.learn import Learner
 from rollwise.machine.switches import jit_disabled
+from rollwise.methods import METHODS
+from rollwise.simulate import simulate
 
 
 def test_the_help_page_has_every_command_once(monkeypatch):
@@ -166,3 +174,297 @@ def test_advise_of_three_seats_before_a_throw():
     )
     assert means == pytest.approx(document["win_probabilities"], abs=1e-12)
     assert output(*asked).split()[:3] == ["throw", "chance", "action"]
+
+
+# ---- methods, evaluation, responses and comparison on the command line
+
+
+SEVEN = ("super-six", "sticks=7")
+
+
+def test_history_of_value_iteration(tmp_path):
+    output(
+        "solve",
+        *SEVEN,
+        "--method",
+        "value-iteration",
+        "--set",
+        "epsilon=1e-10",
+        "--history",
+        "changes.csv",
+        cwd=tmp_path,
+    )
+    with (tmp_path / "changes.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0]) == ["sweep", "change"]
+    assert len(rows) == 64
+    assert float(rows[-1]["change"]) <= 1e-10 < float(rows[-2]["change"])
+    swept = output("solve", *SEVEN, "--method", "value-iteration", "--history", "-")
+    assert swept.count("sweep ") == 64
+    output(
+        "solve", *SEVEN, "--method", "value-iteration", "--history", "changes.json", cwd=tmp_path
+    )
+    changes = json.loads((tmp_path / "changes.json").read_text())
+    assert changes[-1] == {"sweep": 64, "change": pytest.approx(float(rows[-1]["change"]))}
+
+
+def test_running_out_gives_bounds(tmp_path):
+    saved = tmp_path / "unfinished.parquet"
+    options = ("--method", "value-iteration", "--set", "sound=yes", "--set", "max_sweeps=20")
+    done = run("solve", *SEVEN, *options, "--json", "--save", str(saved))
+    assert done.returncode == 1
+    assert not saved.exists()
+    document = json.loads(done.stdout)
+    assert document["status"] == "sweep limit reached"
+    assert document["value"] is None
+    low, high = document["win_probability_bounds"]
+    assert low < 0.818848694 < high
+    assert high - low < 0.9
+    line = refusal("solve", *SEVEN, *options, code=1)
+    assert "is between" in line
+
+
+def test_one_sweep_of_the_source():
+    """Seed 002: (50, 50, 10) has 1/6 after one sweep, which is an iterate and no answer."""
+    options = ("--policy", "hold-at-20", "--set", "max_sweeps=1", "--set", "order=synchronous")
+    at = ("--state", "banked=20,rival=20,turn=10")
+    for place in ((), at):
+        document = json.loads(output("evaluate", "pig", "target=40", *options, *place, "--json"))
+        assert document["status"] == "sweep limit reached"
+        assert document["win_probability"] is None
+        assert document["error_bound"] is None
+        assert document["iterate"]["win_probability"] == pytest.approx(1 / 6, abs=1e-15)
+        assert document["iterate"]["win_probability_second"] == pytest.approx(5 / 6, abs=1e-15)
+        assert document["iterate"]["last_change"] == 1
+    text = output("evaluate", "pig", "target=40", *options, *at)
+    assert "after 1 sweep (synchronous) from a win probability of 0 everywhere: 16.6667 %" in text
+    assert "an iterate and not an answer" in text
+    assert "certified" not in text
+    points = ("--policy", "take-one", "--set", "max_sweeps=2")
+    assert "from an expected score of 0" in output("evaluate", "threes", "dice=2", *points)
+
+
+def test_compare():
+    document = json.loads(output("compare", *SEVEN, "--json"))
+    rows = {row["method"]: row for row in document["rows"]}
+    keys = ["method", "status", "sweeps", "seconds", "error", "claimed_error", "optimal_policy"]
+    assert all(list(row) == keys for row in rows.values())
+    assert list(rows) == list(METHODS)
+    assert rows.pop("sampled")["status"].startswith(
+        "not run: super-six sticks=7: sampled goes back"
+    )
+    assert all(row["error"] < 1e-6 and row["optimal_policy"] for row in rows.values())
+    assert rows["value-iteration"]["claimed_error"] == 1e-10
+    two = json.loads(
+        output("compare", "piglet", "--methods", "exact, linear-programming", "--json")
+    )
+    assert [row["method"] for row in two["rows"]] == ["exact", "linear-programming"]
+    assert two["rows"][1]["status"] == "not a fixed point"
+    assert two["rows"][1]["error"] > 0.01
+    assert not two["rows"][1]["optimal_policy"]
+    assert "policy-iteration" in output("compare", *SEVEN)
+
+
+@pytest.mark.parametrize(
+    ("sheet", "named"),
+    [
+        ("little_games.py:Ladder share=0.3", "the reward 0.3 of stop in the state height=1"),
+        ("little_games.py:Ladder share=1.4142135623730951", "the reward 1.4142135623730951 of"),
+        ("little_games.py:Ladder share=1.63e18", "the reward 1.63e+18 of stop"),
+        ("stakes.py:Pays points=0.1", "the payoff 0.1 of 0 in the state steps=0"),
+    ],
+)
+def test_a_rounded_number_has_no_exact_fraction(sheet, named):
+    sheet = str(Path(__file__).with_name(sheet.partition(" ")[0])), *sheet.split()[1:]
+    for command in (("solve", *sheet, "--method", "exact"), ("optimal", *sheet, "--exact")):
+        said = refusal(*command)
+        assert named in said
+        assert "count in units in which each" in said
+
+
+# ---- `learn`, `simulate` and `tournament` on the command line
+
+
+SMALL = ("dice-blackjack", "sides=3", "low=6", "high=7")
+
+
+def test_learning_to_beat_a_policy(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = ("learn", *SMALL, "--games", "4000", "--seed", "1", "--against", "one-die")
+    document = json.loads(output(*words, "--save", "mine.csv", "--json"))
+    beside = document["against"]
+    assert beside["policy"] == "one-die"
+    assert 0.5 < beside["gets"] <= beside["best_response"] + 1e-12
+    worth = ("--policy", "mine.csv", "--against", "one-die", "--json")
+    again = json.loads(output("evaluate", *SMALL, *worth))
+    seats = (again["win_probability"], again["win_probability_second"])
+    assert sum(seats) / 2 == pytest.approx(beside["gets"], abs=1e-12)
+    assert "a best response has" in output(*words)
+    assert refusal(*words, "--compare").strip().endswith("which --against isn't")
+    assert "must end in .csv or .parquet" in refusal(*words, "--save", "mine.npz")
+    alone = ("learn", "threes", "dice=2", "--games", "9", "--against", "random")
+    assert "no opponent to learn against" in refusal(*alone)
+
+
+def test_a_run_that_goes_on_ends_as_an_unbroken_one(tmp_path):
+    first, second, whole = (str(tmp_path / f"{name}.npz") for name in ("a", "b", "c"))
+    output("learn", *SMALL, "--games", "300", "--seed", "1", "--save", first)
+    output("learn", *SMALL, "--games", "800", "--resume", first, "--save", second)
+    output("learn", *SMALL, "--games", "800", "--seed", "1", "--save", whole)
+    with np.load(second) as one, np.load(whole) as other:
+        assert all(np.array_equal(one[name], other[name]) for name in one.files)
+    text = output("simulate", *SMALL, "--policy", second, "--against", "optimal", "--games", "100")
+    assert "b.npz wins" in text
+    refused = refusal("learn", *SMALL, "--games", "800", "--resume", second)
+    assert "holds 800 games already" in refused
+    refused = refusal("learn", *SMALL, "--games", "900", "--resume", second, "--seed", "2")
+    assert "--seed 1, not 2" in refused
+    refused = refusal("learn", "dice-blackjack", "--games", "900", "--resume", second)
+    assert "was learned on" in refused
+
+
+@pytest.mark.slow
+@pytest.mark.needs_jit
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_ctrl_c_keeps_what_was_learned(tmp_path, monkeypatch, workers):
+    kept = tmp_path / "kept.npz"
+    play = Learner.play
+
+    def interrupted(self, games, **options):
+        threading.Timer(0.3, _thread.interrupt_main).start()
+        play(self, games, **options)
+
+    arguments = ("learn", *SMALL, "--seed", "1", "--workers", workers)
+    with monkeypatch.context() as patch:
+        patch.setattr(Learner, "play", interrupted)
+        done = run(*arguments, "--games", str(10**10), "--save", str(kept))
+    assert done.returncode == 130
+    with np.load(kept) as archive:
+        games = json.loads(archive["facts"].tobytes())["games"]
+    assert f"{kept} holds {games:,} games" in done.stderr
+    goal, again, whole = str(games + 10_000), str(tmp_path / "b.npz"), str(tmp_path / "c.npz")
+    output("learn", *SMALL, "--games", goal, "--resume", str(kept), "--save", again)
+    output(*arguments, "--games", goal, "--save", whole)
+    with np.load(again) as one, np.load(whole) as other:
+        assert all(np.array_equal(one[name], other[name]) for name in one.files)
+
+
+# ---- the commands about scores: chases, contests, distributions, bets, judgements
+
+
+EXAMPLE = Path(__file__).parent.parent / "examples" / "threes_game.csv"
+
+
+def document(*arguments: str):
+    return json.loads(output(*arguments, "--json"))
+
+
+def test_distributions_side_by_side():
+    both = ("--policy", "optimal", "--policy", "take-one")
+    told = document("distribution", "threes", *both, "--simulate", "30000")
+    best, take_one = told["policies"]
+    assert best["mean"] == pytest.approx(5.662192407647324, abs=1e-12)
+    assert take_one["mean"] == pytest.approx(7.3626543209876545, abs=1e-12)
+    for entry in (best, take_one):
+        assert sum(row["probability"] for row in entry["rows"]) == pytest.approx(1, abs=1e-12)
+        assert entry["simulated"]["games"] == 30000
+        assert entry["simulated"]["p_value"] > 0.001
+        assert abs(entry["simulated"]["mean"] - entry["mean"]) < 0.1
+
+
+@pytest.mark.needs_jit
+def test_the_example_game_is_judged():
+    told = document("judge", "threes", str(EXAMPLE), "ties=win-or-tie")
+    assert told["scores"] == {"1": 7, "2": 6}
+    lost = {row["line"]: row["chance_lost"] for row in told["moves"]}
+    # Player 1 took the one and left a single die; only this choice cost anything.
+    assert lost[3] == pytest.approx(0.0117, abs=0.0005)
+    assert [line for line, loss in lost.items() if loss > 0] == [3]
+    assert all(row["points_lost"] == 0 for row in told["moves"])
+    assert [row["action"] for row in told["moves"]].count("take none") == 1
+    assert "player 2: score 6" in output("judge", "threes", str(EXAMPLE))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("rolled,taken\n1 2,1\n", "line 2: this doesn't follow|no play comes"),
+        ("rolled,taken\n4 3 5 3 1,3 3\n", "line 2: the play isn't over yet"),
+        ("rolled,taken\n4 3 5 3 1,3 3\n4 4,4\n", "line 3: this doesn't follow"),
+        ("rolled,taken\n4 3 5 3 1,5\n", "line 2: 5 aren't the 1 lowest"),
+        ("rolled,taken\n4 3 5 3 x,5\n", "line 2: '4 3 5 3 x' isn't a list of dice"),
+        ("dice,taken\n1,1\n", "has the columns dice, taken"),
+        ("rolled,taken\n", "holds no moves"),
+        ("player,rolled,taken\na,1 1 1 1 1,1 1 1 1 1\nb,3,3\na,1,1\n", "player a comes up again|"),
+    ],
+)
+def test_plays_that_can_not_be(tmp_path, text, said):
+    path = tmp_path / "play.csv"
+    path.write_text(text)
+    assert re.search(said, refusal("judge", "threes", str(path)))
+
+
+# ---- mistakes that people make first: each is answered in one line that says what to write
+
+
+ASKING = {
+    "solve": rollwise.solve,
+    "layers": rollwise.solve_by_layers,
+    "equilibrium": rollwise.equilibrium,
+    "check": rollwise.check,
+    "build": rollwise.build,
+    "chase": rollwise.Chase,
+    "duel": rollwise.Duel,
+    "evaluate": lambda game: rollwise.evaluate(game, "random"),
+    "simulate": lambda game: simulate(game, "random", games=2),
+    "distribution": rollwise.distribution,
+}
+
+
+@pytest.mark.parametrize("asked", ASKING)
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ("pig", r"find\('pig'\)\(\) is the game of that name"),
+        (Pig, r"Pig is the class of a game.*write Pig\(\)"),
+        ({}, "not a value of the type dict"),
+        (None, "not a value of the type NoneType"),
+    ],
+)
+def test_what_is_no_game(asked, given, says):
+    with pytest.raises(UsageError, match=says):
+        ASKING[asked](given)
+
+
+ASKED_FOR_A_POLICY = {
+    "evaluate": rollwise.evaluate,
+    "against": lambda game, given: rollwise.evaluate(game, "random", given),
+    "response": rollwise.best_response,
+    "simulate": lambda game, given: simulate(game, given, games=2),
+}
+
+
+@pytest.mark.parametrize("asked", ASKED_FOR_A_POLICY)
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({(0, 0, 0): 0}, r"type dict; .*lambda s: actions\[s\]"),
+        (np.zeros(48), r'type ndarray; .*rollwise.Policy\("mine", probability\)'),
+        ([0] * 32, r"type list; .*each of the 32 states.*actions\[graph.find\(s\)\]"),
+        (3, "type int; the function takes s"),
+        (rollwise.solve(Pig(target=5)), "type Solution; write its .policy"),
+    ],
+)
+def test_what_is_no_policy(asked, given, says):
+    with pytest.raises(PolicyError, match=says):
+        ASKED_FOR_A_POLICY[asked](Pig(target=5), given)
+
+
+def test_truths_in_a_state():
+    said = [
+        output(
+            "advise", "super-six", "sticks=7", "--json", "--state", f"lid=0,mine=3,theirs=4,{end}"
+        )
+        for end in ("forced=true", "forced=1")
+    ]
+    assert said[0] == said[1]

@@ -300,3 +300,22 @@ def test_the_tutorial_is_a_notebook_that_was_executed():
     pages = ["".join(cell["outputs"][0]["data"]["text/html"]) for cell in codes[-2:]]
     assert all(page.startswith("<iframe") for page in pages)
     assert len({cell["id"] for cell in kept["cells"]}) == len(kept["cells"])
+
+
+# ---- no figure of three decimals or more is typed into a sentence of the documents
+
+
+DOCS_PROSE = Path(__file__).resolve().parent.parent / "docs"
+FENCED = re.compile(r"^```.*?^```$", re.M | re.S)
+GENERATED = re.compile(r"<!-- from .*?<!-- end -->", re.S)
+FIGURE = re.compile(r"(?<![\w./])\d+\.\d{3,}\b")
+GIVEN = {  # of a million games, of Storm and of a long run, measured once
+    "learning.md": {"0.061", "0.0008"},
+}
+
+
+@pytest.mark.parametrize("page", sorted(path.name for path in DOCS_PROSE.glob("*.md")))
+def test_no_exact_figure_is_typed_by_hand(page):
+    prose = GENERATED.sub("", FENCED.sub("", (DOCS_PROSE / page).read_text()))
+    prose = re.sub(r"`[^`]*`|\]\([^)]*\)", "", prose)
+    assert set(FIGURE.findall(prose)) <= GIVEN.get(page, set())

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
 import signal
 import sys
+import threading
+import time
 from pathlib import Path
 
 import pexpect
@@ -13,6 +16,8 @@ from rule_faults import SOUND
 
 from rollwise import build
 from rollwise.games import find
+from rollwise.machine.interrupts import hear_in_callbacks
+from rollwise.machine.switches import jit_disabled
 
 # The loop comes after some states, and yields nothing.
 ENDLESS = SOUND.replace(
@@ -62,3 +67,32 @@ def test_compiled(tmp_path):
     build(find(f"{tmp_path / 'sound.py'}:Own")(), mode="compiled")  # so that kernels are there
     said = stopped(tmp_path, "solve", "--mode", "compiled")
     assert said.startswith("stopped in the state place=")
+
+
+# ---- ctrl-C is heard also where an exception can't be raised
+
+
+SECONDS = 30  # within which it is heard, on a busy machine too
+
+
+@pytest.mark.skipif(jit_disabled(), reason="nothing is compiled")
+@pytest.mark.skipif(
+    threading.current_thread() is not threading.main_thread(), reason="signals need this thread"
+)
+def test_ctrl_c_in_a_callback_of_compiled_code_is_heard(monkeypatch):
+    monkeypatch.setattr(sys, "unraisablehook", sys.__unraisablehook__)
+    hear_in_callbacks()  # as modules that compile do; other tests may have replaced the hook
+
+    @ctypes.CFUNCTYPE(None)
+    def callback() -> None:
+        signal.raise_signal(signal.SIGINT)
+        time.sleep(0)
+
+    def call() -> None:
+        callback()
+        end = time.monotonic() + SECONDS
+        while time.monotonic() < end:
+            time.sleep(0.01)
+
+    with pytest.raises(KeyboardInterrupt):
+        call()

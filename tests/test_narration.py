@@ -34,9 +34,9 @@ EXAMPLES = HERE.parent / "examples"
 GAMES = [
     "craps --policy random --seed 3",
     "first-orchard --policy optimal --seed 1",
-    "red-light target=6 --policy hold-when-a-draw-costs --seed 1",
+    "red-light target=10 --policy hold-when-a-draw-costs --seed 1",
     "risk --policy three-dice --seed 1",
-    "einstein rows=1 --policy capture-or-run --seed 2",
+    "einstein --policy capture-or-run --seed 2",
     "zilch most=400 --policy stop-at-300 --seed 2",
     "big-wheel --policy stay-at-70 --seed 1",
     "drop-dead --policy random --seed 1",

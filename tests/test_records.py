@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from tests.little_games import HostileNames
 
 import rollwise
 from rollwise.coach import History, Session, Table, json_line, read_records, replay, written
+from rollwise.coach.review import Drill, questions
 from rollwise.games.chicago import Chicago
 from rollwise.games.pig import Pig
 from rollwise.games.royal_ur import RoyalUr
@@ -133,3 +135,47 @@ def test_a_kill_leaves_a_whole_history(tmp_path):
 
 
 # ---- the commands
+
+
+# ---- the drill: which positions are asked, and until when
+
+
+GAMES_DRILL = """\
+@players Ann = human; Bob = optimal
+@game pig target=20
+Ann: roll 4, hold
+Bob: roll 4, hold
+Ann: roll 2, hold
+Bob: roll 1
+
+@game pig target=20
+@players Ann = human; Bob = optimal
+Ann: roll 4, hold
+Bob: roll 1
+"""
+
+
+@pytest.fixture
+def games(tmp_path: Path) -> Path:
+    place = tmp_path / "ann.games"
+    place.write_text(GAMES_DRILL)
+    return place
+
+
+def test_what_was_got_wrong_is_asked_until_it_is_right(games: Path) -> None:
+    table = Table.lay(Pig(target=20))
+    sessions = [replay(record, table) for record in read_records(games)]
+    asked = questions(sessions, ["Ann"])
+    fields = [tuple(table.graph.view[one.state].fields) for one in asked]
+    assert fields == [(0, 0, 4), (4, 4, 2)]
+    assert [one.times for one in asked] == [2, 1]
+    everybody = questions(sessions)
+    assert len(everybody) == 3  # Bob held at 4
+    drill = Drill(table, asked)
+    roll, hold = table.actions(asked[0].state)
+    assert drill.best(asked[0].state) == "roll"
+    assert drill.answer(hold) == pytest.approx(asked[0].cost)
+    assert [one.state for one in drill.waiting] == [asked[1].state, asked[0].state]
+    assert drill.answer(table.actions(asked[1].state)[0]) == 0
+    assert drill.answer(roll) == 0
+    assert (drill.is_over, drill.right, drill.wrong) == (True, 2, 1)
