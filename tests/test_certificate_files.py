@@ -5,9 +5,7 @@ from __future__ import annotations
 import hashlib
 import random
 import re
-from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, NamedTuple
 
 import pytest
 from cli_runner import run
@@ -16,7 +14,6 @@ from stalling_games import Luck, PassablePig, Road, Standoff, Trap
 from throwing import HighestCounted, HighestPair, SavedRolls, ThrownRunners, TwoBoxes
 
 import rollwise
-from rollwise import AGAIN, END, Game, dice
 from rollwise.answer.certificates import save_certificate
 from rollwise.cli.printing import certify
 from rollwise.errors import RefusedFile, UsageError
@@ -30,40 +27,10 @@ def game_of(typed):
     return create(find_installed(name), dict(part.split("=") for part in parameters))
 
 
-class Left(NamedTuple):
-    rounds: int
-
-
-@dataclass(frozen=True)
-class Highest(Game):
-    """The higher of two dice of a pool, in each of three rounds: states are found one by one."""
-
-    objective: ClassVar = "maximize"
-    players: ClassVar = 1
-
-    def start(self):
-        return Left(3)
-
-    def throws(self, s):
-        yield dice.pool(2, 3, rerolls=1)
-
-    def actions(self, s, throw):
-        yield 0
-
-    def reward(self, s, throw, action):
-        return max(throw)
-
-    def outcomes(self, s, throw, action):
-        if s.rounds == 1:
-            yield 1, END, s
-        else:
-            yield 1, AGAIN, Left(s.rounds - 1)
-
-
 SMALL = [
     *map(game_of, ("piglet target=3", "threes dice=2", "super-six sticks=4", "craps")),
     *map(game_of, ("bear-off checkers=2", "pig players=3 target=3")),
-    *(Gammons(), TwoBoxes(), SavedRolls(), Highest(), Road(), Luck()),
+    *(Gammons(), TwoBoxes(), SavedRolls(), Road(), Luck()),
 ]
 GAMES = [
     *(*SMALL, *map(game_of, ("yahtzee boxes=1", "royal-ur pieces=1"))),

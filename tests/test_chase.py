@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from little_games import Ladder
 
-from rollwise import Game, build, solve
+from rollwise import Game, solve
 from rollwise.answer.certificates import save_certificate
 from rollwise.answer.verify import verify
 from rollwise.derive.chase import Chase, WithScore
@@ -69,23 +68,6 @@ def test_all_win_probabilities_of_the_source(chase):
                 compared += 1
     assert compared >= 159
     assert chase.error_bound < 1e-12
-
-
-@pytest.mark.parametrize("ties", ["win", "draw", "lose"])
-@pytest.mark.parametrize(
-    "game", [Threes(dice=2), Threes(dice=3, skip=False), Ladder(top=7, share=1.0)], ids=str
-)
-def test_the_graph_made_from_the_graph_is_that_of_the_rules(game, ties):
-    chase = Chase(game, 4, ties)
-    assert build(chase).content_hash == build(chase, mode="interpreted").content_hash
-
-
-def test_ties():
-    win, draw, lose = (
-        solve(Chase(Threes(dice=2), 3, ties)).win_probability for ties in ("win", "draw", "lose")
-    )
-    assert win > draw > lose
-    assert lose == pytest.approx(solve(Chase(Threes(dice=2), 2, "win")).win_probability)
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,6 @@ from rollwise.derive.cube import Cube
 from rollwise.errors import ParameterError
 from rollwise.games.bear_off import TwoSidedBearOff
 from rollwise.games.hypergammon import Hypergammon
-from rollwise.games.left_center_right import LeftCenterRight
 from rollwise.games.pig import Pig
 from rollwise.games.royal_ur import RoyalUr
 from rollwise.games.threes import Threes
@@ -262,28 +261,6 @@ def test_the_figures_of_gnu_backgammon_for_hypergammon_with_one_checker() -> Non
     no_double, double = solution.choices_in(np.array([solution.find(state)])).values
     assert no_double == pytest.approx(-0.049, abs=5e-4)
     assert double == pytest.approx(-0.035, abs=5e-4)
-
-
-@pytest.mark.parametrize(
-    "game",
-    [
-        Pig(target=6).cube(3),
-        Pig(target=5).cube(match=3),
-        Pig(target=6, must_bank=True).cube(2, opening=True),
-        RoyalUr(pieces=1).cube(1),
-        Pig(target=5).cube(2, beavers=True, jacoby=False),
-        LeftCenterRight(chips=2).cube(2),
-        Dash().cube(match=2),
-        Uneven().cube(match=3),
-    ],
-    ids=lambda game: game.inner_graph.title.split()[0],
-)
-def test_the_derived_graph_is_that_of_the_rules(game: Cube) -> None:
-    derived, plain = solve(game), solve(game, mode="interpreted")
-    assert derived.graph.n_positions == plain.graph.n_positions
-    for s in plain.graph.positions.tolist():
-        place = dict(zip(plain.graph.field_names, plain.graph.row(s), strict=False))
-        assert derived.values[derived.find(place)] == pytest.approx(plain.values[s], abs=1e-12)
 
 
 def test_the_exact_check_proves_the_claims_and_no_others(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import naive
@@ -65,30 +64,6 @@ class Hurdles(Game):
 
 class Spot(NamedTuple):
     place: int
-
-
-@dataclass(frozen=True)
-class Waiting(Game):
-    """Who moves first, loses: so both wait."""
-
-    def start(self):
-        return Spot(0)
-
-    def throws(self, s):
-        yield 1, 1
-
-    def actions(self, s, throw):
-        yield 0
-        yield 1
-
-    def outcomes(self, s, throw, action):
-        if action == 0:
-            yield 1, PASS, s
-        else:
-            yield 1, rollwise.LOSE, s
-
-    def progress(self, s):
-        return 0
 
 
 class Hill(NamedTuple):
@@ -293,10 +268,6 @@ class Odd(Pig):
         if self.text:
             return s.banked, "x"
         return (0, 0) if s.banked + s.rivals[0] == 0 else (0, 0, 0)
-
-
-def bytes_of(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
 GAMES_TUPLE = [(Banks(12), Pig(12)), (Tens(24), SuperSix(24)), (Pairs(pieces=2), RoyalUr(pieces=2))]

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cli_runner import run
 
 import rollwise
 from rollwise.answer.advice import advise
@@ -213,12 +212,6 @@ def test_best_responses():
     # the first seat waits, and is the last one of a stop
     assert response.best == pytest.approx((0.9 * 0.6 + 0.1 / 3, 0.05, 0.6), abs=1e-12)
     assert response.error_bound < 1e-12
-
-
-def refusal(*words):
-    result = run(*words)
-    assert result.returncode == 2
-    return result.stderr
 
 
 # ---- shares

@@ -10,7 +10,6 @@ from rollwise import Game, evaluate, solve
 from rollwise.analysis.distributions import distribution
 from rollwise.analysis.second_aims import second_aims
 from rollwise.answer.references import Policies
-from rollwise.builders import build
 from rollwise.derive.chase import WithScore
 from rollwise.errors import PolicyError
 from rollwise.games.pig import Pig
@@ -25,19 +24,6 @@ def saved(game: Game, aim: str, place):
     found = second_aims(solution, [aim])
     found.table(solution).write_csv(place)
     return found.values[0]
-
-
-@pytest.mark.parametrize("game", SOLITAIRE, ids=str)
-def test_with_score_the_rules_and_the_arrays_give_one_graph(game):
-    """Derived from arrays, and built from the rules: the same."""
-    derived, built = build(WithScore(game)), build(WithScore(game), mode="interpreted")
-    assert derived.field_names == built.field_names == (*build(game).field_names, "score")
-    assert np.array_equal(derived.states, built.states)
-    assert np.array_equal(derived.action_label, built.action_label)
-    assert np.array_equal(derived.action_reward, built.action_reward)
-    assert np.array_equal(derived.outcome_state, built.outcome_state)
-    assert np.array_equal(derived.outcome_weight, built.outcome_weight)
-    assert solve(WithScore(game)).value == pytest.approx(solve(game).value, abs=1e-12)
 
 
 @pytest.mark.parametrize("game", SOLITAIRE, ids=str)

@@ -428,12 +428,6 @@ JSON = st.recursive(
 )
 
 
-ODD = st.sampled_from(
-    [10**400, -(10**30), 1e308, -0.0, float("nan"), float("inf"), "1e9", "0x10", "٣", "5 ", "",
-     "nan", True, None, [], {}, "a" * 5000, "\0", 2**63, 0.1 + 0.2]
-)  # fmt: skip
-
-
 @settings(max_examples=80, deadline=None)
 @given(body=JSON | st.fixed_dictionaries({"game": st.just("nim") | JSON, "parameters": JSON}))
 def test_no_body_is_a_fault(client, body):

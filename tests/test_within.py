@@ -19,7 +19,6 @@ from rollwise.analysis.distributions import distribution
 from rollwise.analysis.events import distribution_given, followed
 from rollwise.analysis.lengths import lengths, within
 from rollwise.analysis.reaching import reach, reach_by_layer
-from rollwise.answer.certified import solve_and_certify
 from rollwise.answer.evaluate_seats import evaluate_seats
 from rollwise.answer.references import Policies
 from rollwise.derive.within import Within
@@ -69,16 +68,6 @@ def test_the_best_chance_against_the_definition(game):
         solution = solve(Within(game, turns))
         assert abs(Fraction(solution.win_probability) - chance) <= solution.error_bound < 1e-13
         assert abs(Fraction(float(best[turns - 1])) - chance) < Fraction(1, 10**13)
-
-
-@pytest.mark.parametrize("game", GAMES, ids=str)
-def test_the_graph_made_from_the_graph_is_that_of_the_rules(game):
-    form = game.within(4)
-    made, written = build(form), build(form, mode="interpreted")
-    values = [solve_and_certify(graph)[0].values[0] for graph in (made, written)]
-    assert values[0] == pytest.approx(values[1], abs=1e-14)
-    if not game.has_throws:
-        assert np.array_equal(made.states, written.states)
 
 
 @pytest.mark.parametrize("game", ["piglet target=3", "first-orchard trees=2 fruit=2 raven=2"])
