@@ -108,6 +108,3 @@ def test_the_page_on_scale_is_what_was_measured():
     found = json.loads(scale.MEASURED.read_text(encoding="utf-8"))
     assert scale.refreshed(page, found, found["known"]) == page, "run python -m benchmarks.scale"
     assert {row["way"] for row in found["workers"]} == set(scale.WAYS)
-
-
-# ---- known answers of large games

@@ -156,6 +156,3 @@ def test_a_worker_that_dies_in_a_layer_changes_no_byte(
         solve_by_layers(game, save=tmp_path / kind, pool=pool)
     (tmp_path / kind / "died").unlink()
     assert bytes_of(tmp_path / kind) == bytes_of(known)
-
-
-# -- a disk that is full

@@ -129,12 +129,6 @@ def moves_of(game: Game, seed: int):
     return policies, tell(policies, "random", seed=seed)
 
 
-# ---- a referee who hears only what is told
-
-
-# ---- faces
-
-
 # ---- one narration
 
 
@@ -164,9 +158,6 @@ def _leads(outcome, move) -> bool:
     then = outcome.ending or ("pass" if outcome.passes else "again")
     after = outcome.next_state
     return (then, None if after is None else after.named) == (move.outcome, move.next_state)
-
-
-# ---- the command
 
 
 # ---- words

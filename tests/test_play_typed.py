@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import math
 from pathlib import Path
@@ -10,7 +9,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from cli_runner import Done, output, refusal, run
+from cli_runner import output, play, refusal, run
 
 import rollwise
 from rollwise.coach.session import Session
@@ -22,13 +21,6 @@ CAPTURE, ODD, PIT = (f"{GAMES}:{name}" for name in ("Capture", "Odd", "Pit"))
 PIG = ("pig", "target=20", "--seed", "5")
 
 
-def play(folder: Path, *arguments: str, typed: str) -> Done:
-    """A game for which these lines are typed, until they end."""
-    lines = io.StringIO("".join(f"{line}\n" for line in typed.split(" / ")))
-    with mock.patch("sys.stdin", lines):
-        return run("play", *arguments, cwd=folder)
-
-
 def moves(path: Path) -> str:
     return " ".join(line for line in path.read_text().splitlines() if line[0] != "@")
 
@@ -38,16 +30,8 @@ def moves(path: Path) -> str:
 
 def test_a_game_that_goes_on_for_ever_can_be_stopped(tmp_path):
     """In the pit there is nothing to choose, and no end; values there are infinite."""
-    done = play(
-        tmp_path,
-        PIT,
-        "--seed",
-        "3",
-        "--coach",
-        "mistakes",
-        "--json",
-        typed="stay /  / jump /  /  / q",
-    )
+    words = (PIT, "--seed", "3", "--coach", "mistakes", "--json")
+    done = play(tmp_path, *words, typed="stay /  / jump /  /  / q")
     assert "it costs 1.000 points; better: walk" in done.stderr
     assert "it costs inf points; better: walk" in done.stderr
     assert done.stderr.count("Enter goes on> ") == 2
@@ -55,9 +39,6 @@ def test_a_game_that_goes_on_for_ever_can_be_stopped(tmp_path):
     assert document["result"] is None
     assert len(document["moves"]) == 202
     assert "few are good" in output("review", PIT, "pit.game", cwd=tmp_path)
-
-
-# ---- the coach
 
 
 # ---- nothing is lost
@@ -174,22 +155,10 @@ def test_a_throw_that_nobody_throws_is_refused_with_those_that_are(tmp_path):
     assert moves(tmp_path / "two-boxes.game") == "you: throw 2 3"
 
 
-# ---- undo
-
-
-# ---- written games
-
-
 # ---- games of three or more at the terminal, and their books
 
 
 PIG_PLAY = ("pig", "players=3", "target=9")
-
-
-def play_of_play(folder, *arguments, typed):
-    lines = io.StringIO("".join(f"{line}\n" for line in typed.split(" / ")))
-    with mock.patch("sys.stdin", lines):
-        return run("play_of_play", *arguments, cwd=folder)
 
 
 @pytest.fixture(scope="module")
@@ -220,7 +189,7 @@ def test_luck_and_skill_add_up_for_every_seat(table, seed):
 
 
 def test_several_people_and_policies(tmp_path):
-    shown = play_of_play(
+    shown = play(
         tmp_path,
         *PIG_PLAY,
         *("--seats", "human,random,human", "--seed", "3", "--coach", "always", "--save", "a.game"),

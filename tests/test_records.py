@@ -10,9 +10,9 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
-import numpy as np
 import pytest
 from cli_runner import refusal
+from small_games import played
 from tests.little_games import HostileNames
 
 import rollwise
@@ -30,18 +30,6 @@ GAMES = [Pig(target=12), Threes(dice=2), rollwise.Duel(Threes(dice=2)),
 PIG = '{"game": "pig", "parameters": {"target": 12}, "moves": [%s]}'
 
 
-def played(table: Table, seed: int, moves: int = 10_000) -> Session:
-    """A game of random choices, or its first moves."""
-    names = ["Ann", "Bob; the = second"][: table.graph.players]
-    session = Session(table, names, [None] * len(names), seed=seed)
-    generator = np.random.default_rng(seed)
-    while not session.is_over and len(session.accounts) < moves:
-        choices = session.choices
-        session.choose(choices[int(generator.integers(len(choices)))].action)
-        session.roll()
-    return session
-
-
 def moves_of(session: Session) -> list[tuple[int, int, int, int, tuple[int, ...]]]:
     return [(e.seat, e.state, e.action, e.outcome, e.faces) for e in session.accounts]
 
@@ -49,7 +37,8 @@ def moves_of(session: Session) -> list[tuple[int, int, int, int, tuple[int, ...]
 @pytest.mark.parametrize("game", GAMES, ids=lambda game: game.name[:12])
 def test_every_way_of_keeping_a_game_gives_it_back(tmp_path, game):
     table = Table.lay(game)
-    sessions = [played(table, 1), played(table, 2), played(table, 3, moves=2)]
+    names = ("Ann", "Bob; the = second")
+    sessions = [played(table, seed, names, moves) for seed, moves in ((1, 999), (2, 999), (3, 2))]
     history = History(tmp_path / "a.sqlite")
     for session in sessions:
         history.keep(json_line(session))
@@ -132,9 +121,6 @@ def test_a_kill_leaves_a_whole_history(tmp_path):
                 moves = json.loads(record)["moves"]
                 assert moves == moves[:1] * len(moves)
     assert len(moves)
-
-
-# ---- the commands
 
 
 # ---- the drill: which positions are asked, and until when

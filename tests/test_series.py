@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import math
 import re
-from pathlib import Path
 from statistics import mean, stdev
-from unittest import mock
 
-import numpy as np
 import pytest
-from cli_runner import Done, refusal, run
+from cli_runner import play, refusal
+from small_games import played
 
-from rollwise.coach import Session, Table
+from rollwise.coach import Table
 from rollwise.coach.tally import tally
 from rollwise.games.pig import Pig
 
@@ -22,33 +19,13 @@ pytestmark = pytest.mark.slow
 PIGS = ("pig", "target=12", "--seed", "5", "--games", "3")
 
 
-def play(folder: Path, *arguments: str, typed: str) -> Done:
-    lines = io.StringIO("".join(f"{line}\n" for line in typed.split(" / ")))
-    with mock.patch("sys.stdin", lines):
-        return run("play", *arguments, cwd=folder)
-
-
-def random_games(table: Table, n: int, names: tuple[str, ...] = ("Ann", "Bob")) -> list[Session]:
-    sessions = []
-    for seed in range(n):
-        players = names[: table.graph.players]
-        session = Session(table, players, [None] * len(players), seed=seed)
-        generator = np.random.default_rng(seed)
-        while not session.is_over:
-            choices = session.choices
-            session.choose(choices[int(generator.integers(len(choices)))].action)
-            session.roll()
-        sessions.append(session)
-    return sessions
-
-
 # ---- the tally
 
 
 def test_a_tally_is_what_counting_gives():
     """Wins, losses and costs, counted from the moves alone."""
     table = Table.lay(Pig(target=12))
-    sessions = random_games(table, 12)
+    sessions = [played(table, seed) for seed in range(12)]
     found = tally(sessions, "Bob")
     last = [(session.accounts[-1].seat, session.accounts[-1]) for session in sessions]
     assert found.win_rate is not None
@@ -108,9 +85,3 @@ def test_a_series_is_taken_up_where_it_stopped(tmp_path):
     assert "--games N goes on" in refusal("play", "--resume", "w.game", cwd=tmp_path)
     more = play(tmp_path, "--resume", "w.game", "--games", "4", typed="q").stdout
     assert "Game 4 of 4, seed 8; so far you won " in more
-
-
-# ---- scores that people made
-
-
-# ---- the sample games of a source
