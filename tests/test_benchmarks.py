@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from benchmarks import history, scale
 from benchmarks.measure import Settings
-from benchmarks.peers import PEERS, by_hand, peer, plain_python
-from benchmarks.peers.decision_process import decision_process, worth
+from benchmarks.peers import PEERS, by_hand, peer
 from benchmarks.work import Problem, Work, certified_answer, check_known, prepare
 
 SMALL = {
@@ -31,35 +30,11 @@ def problems(tmp_path_factory):
     return found
 
 
-@pytest.mark.parametrize("name", SMALL)
-def test_plain_python_finds_the_certified_answer(problems, name):
-    found = plain_python.start(problems[name], "")().worth()
-    known = problems[name].worth
-    if isinstance(found, float):
-        assert found == pytest.approx(known[0], abs=1e-8)
-    else:
-        assert np.abs(found - known).max() < 1e-8
-
-
 @pytest.mark.needs_jit
 @pytest.mark.parametrize("name", ["pig", "response", "super-six"])
 def test_kernels_by_hand_find_the_certified_answer(problems, name):
     answer = by_hand.start(problems[name], "")()
     assert np.abs(answer.worth() - problems[name].worth).max() < 1e-13
-
-
-@pytest.mark.parametrize("name", SMALL)
-def test_decision_processes_have_the_answer_for_a_fixed_point(problems, name):
-    problem = problems[name]
-    process = decision_process(problem)
-    known = problem.worth if problem.is_score else 2 * problem.worth - 1
-    values = np.append(-known if problem.is_score else known, 0.0)
-    backed_up = process.reward + process.probability @ values
-    first = np.searchsorted(process.action_state, np.arange(len(values)))
-    assert np.abs(np.maximum.reduceat(backed_up, first) - values).max() < 1e-12
-    assert np.array_equal(
-        worth(problem, values), (1 + known) / 2 if not problem.is_score else known
-    )
 
 
 @pytest.mark.slow

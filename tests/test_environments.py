@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from little_games import RandomTable
 from scipy.sparse import csc_matrix, identity
 from scipy.sparse.linalg import spsolve
+from throwing import Runners
 
 from rollwise import AGAIN, DRAW, LOSE, PASS, WIN, Game
 from rollwise.answer.solution import Solution
@@ -38,7 +39,6 @@ pytest.importorskip("pettingzoo")
 from small_games import SMALL  # noqa: E402
 
 from rollwise.answer.evaluate_seats import evaluate_seats  # noqa: E402
-from rollwise.answer.evaluation import best_response  # noqa: E402
 from rollwise.answer.references import Policies  # noqa: E402
 from rollwise.environments.aec import GameAECEnv, env  # noqa: E402
 from rollwise.environments.single import Transitions  # noqa: E402
@@ -114,21 +114,6 @@ def test_transitions_are_distributions_and_what_happens(name, contest):
             assert any(
                 (t, end) == (after, over) and r == pytest.approx(reward) for _, t, r, end in rows
             )
-
-
-@pytest.mark.parametrize("opponent", ["random", "hold-at-20"])
-def test_planning_on_P_finds_the_best_response(opponent):
-    made = GameEnv("pig", opponent=opponent, target=10)
-    table = made.P
-    rows = {s: list(table[s].values()) for s in range(len(table) - 1)}
-    values = np.zeros(len(table))
-    for _ in range(150):
-        for s, actions in rows.items():
-            values[s] = max(sum(p * (r + values[t]) for p, t, r, _ in a) for a in actions)
-    graph = made.graph
-    game = available()["pig"](target=10)
-    answer = best_response(graph, Policies(graph, game).find(opponent))
-    assert values[0] == pytest.approx(float(answer.values[0]), abs=1e-9)
 
 
 @pytest.mark.parametrize(("name", "contest"), KINDS)
@@ -291,6 +276,7 @@ class Sudden(Game):
 
 
 KINDS_ENVIRONMENT: list[Game] = [
+    Runners(3),
     Pig(12),
     Threes(dice=2),
     Threes(dice=2).contest(),

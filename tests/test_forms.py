@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from little_games import Ladder
 from test_cube import Dash, Uneven
 from test_optimal_set import Walk
 from throwing import TwoBoxes
 
-from rollwise import Chase, Duel, solve
+from rollwise import Chase, Duel, Game, solve
+from rollwise.answer.certificates import save_certificate
+from rollwise.answer.verify import verify
 from rollwise.derive.chase import WithScore
 from rollwise.errors import ParameterError
 from rollwise.games import create
 from rollwise.games.craps import Craps
 from rollwise.games.first_orchard import FirstOrchard
 from rollwise.games.left_center_right import LeftCenterRight
+from rollwise.games.pickomino import Pickomino
 from rollwise.games.pig import Pig, Piglet
 from rollwise.games.royal_ur import RoyalUr
+from rollwise.games.ship_captain_crew import ShipCaptainCrew
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
 
@@ -68,3 +74,78 @@ def test_a_form_that_is_none():
         create(Threes, {"as": "contst"})
     with pytest.raises(ParameterError, match="answered by `rollwise solve` alone"):
         create(Threes, {"as": "contest", "players": "3"})
+
+
+# ---- chases: the source's win probabilities, and any solitaire game against brute force
+
+
+# Seed 004, `get_pwin`: the probability to win or tie by the gap, from 300,000 simulated
+# games, rounded (and in two rows cut) to three or four digits.
+SEED_CHANCES = {
+    (1, 0): [0.1667, 0.3334, 0.5001, 0.5001, 0.6668, 0.8335, 1.000],
+    (2, 1): [0.028, 0.083, 0.166, 0.221, 0.304, 0.414, 0.581, 0.691, 0.774, 0.829, 0.912, 0.967,
+        0.995],
+    (2, 0): [0.093, 0.238, 0.398, 0.508, 0.623, 0.724, 0.849, 0.914, 0.950, 0.972, 0.993, 0.999,
+        0.999],
+    (3, 1): [0.0162, 0.0582, 0.1297, 0.2077, 0.2954, 0.3857, 0.4987, 0.5955, 0.6814, 0.7531,
+        0.8300, 0.8882, 0.9293, 0.9550, 0.9753, 0.9884, 0.9962, 0.9993],
+    (3, 0): [0.0580, 0.1634, 0.3050, 0.4322, 0.5596, 0.6698, 0.7774, 0.8611, 0.9183, 0.9492,
+        0.9722, 0.9857, 0.9929, 0.9964, 0.9988, 0.9997, 1.0000, 1.0000],
+    (4, 1): [0.0142, 0.0528, 0.1237, 0.2125, 0.3125, 0.4161, 0.5249, 0.6290, 0.7208, 0.7944,
+        0.8556, 0.9016, 0.9357, 0.9587, 0.9752, 0.9859, 0.9928, 0.9964, 0.9983, 0.9993, 0.9998,
+        1.0000, 1.0000, 1.0000],
+    (4, 0): [0.0433, 0.1258, 0.2489, 0.3750, 0.4999, 0.6184, 0.7311, 0.8227, 0.8915, 0.9358,
+        0.9634, 0.9801, 0.9898, 0.9948, 0.9975, 0.9988, 0.9995, 0.9998, 0.9999, 1.0000, 1.0000,
+        1.0000, 1.0000, 1.0000],
+    (5, 1): [0.0130, 0.0493, 0.1162, 0.2048, 0.3101, 0.4198, 0.5318, 0.6364, 0.7305, 0.8070,
+        0.8659, 0.9097, 0.9418, 0.9631, 0.9775, 0.9867, 0.9926, 0.9959, 0.9978, 0.9989, 0.9995,
+        0.9998, 0.9999, 1.0000, 1.0000, 1.0000, 1.0000, 1.0000, 1.0000, 1.0000],
+    (5, 0): [0.0356, 0.1059, 0.2144, 0.3359, 0.4604, 0.5793, 0.6940, 0.7910, 0.8659, 0.9190,
+        0.9535, 0.9746, 0.9868, 0.9934, 0.9968, 0.9985, 0.9993, 0.9997, 0.9999, 0.9999, 1.0000,
+        1.0000, 1.0000, 1.0000, 1.0000, 1.0000, 1.0000, 1.0000, 1.0000, 1.0000],
+}  # fmt: skip
+SIMULATION_ERROR = 0.002  # two standard errors of 300,000 games
+# Two dice, both to be taken: the source added up probabilities cut to three digits
+# (0.028 + 0.055 + 0.083 + ...), which leaves it behind by up to 0.0053.
+CUT = {(2, 1): 0.0055}
+
+
+@pytest.fixture(scope="module")
+def chase():
+    return solve(Chase(Threes()))
+
+
+def test_all_win_probabilities_of_the_source(chase):
+    where = "to_roll > 0 and gap >= 0"
+    chances = {
+        (row["to_roll"], row["take_two"], row["gap"]): row["win_probability"]
+        for row in chase.table(where).to_dicts()
+    }
+    compared = 0
+    for (dice, take_two), row in SEED_CHANCES.items():
+        for gap, told in enumerate(row):
+            if (dice, take_two, gap) == (2, 0, 12) or (dice, gap) == (1, 6):
+                assert told >= 0.999  # at 6 points a die nothing can go wrong
+                continue
+            if (dice, take_two, gap) in chances:
+                allowed = CUT.get((dice, take_two), SIMULATION_ERROR)
+                assert chances[dice, take_two, gap] == pytest.approx(told, abs=allowed)
+                compared += 1
+    assert compared >= 159
+    assert chase.error_bound < 1e-12
+
+
+@pytest.mark.parametrize(
+    "game",
+    [
+        Chase(ShipCaptainCrew(tries=1), 8),
+        WithScore(ShipCaptainCrew(tries=2)),
+        Chase(Pickomino(dice=4), 0),
+    ],
+    ids=["chase", "score", "pool"],
+)
+def test_forms_of_games_with_throws_are_proved_on_their_rules(game: Game, tmp_path: Path) -> None:
+    solve(game).save(tmp_path / "kept.rollwise")
+    assert verify(tmp_path / "kept.rollwise", game, exact=True).verified
+    save_certificate(solve(game), tmp_path / "game.certificate")
+    assert verify(tmp_path / "game.certificate", game, exact=True).verified

@@ -10,6 +10,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
+from test_seats_games import cant_stop
 
 import rollwise
 from rollwise import PASS, Chase, bits, build, solve
@@ -323,69 +324,12 @@ def test_shut_the_box_as_published():
 # ---- can't Stop for two, Ship Captain Crew, Ludo and a shut box, against programs by hand
 
 
-def cant_stop_by_hand_of_gallery(n: int, k: int, columns: int) -> float:
-    """The first player's chance in Can't Stop for two, by sweeps over all boards."""
-    lengths = {c: k + 2 * min(c - 2, 2 * n - c) for c in range(2, 2 * n + 1)}
-    splits = Counter(
-        tuple(sorted({tuple(sorted((t[0] + t[i], sum(t) - t[0] - t[i]))) for i in (1, 2, 3)}))
-        for t in product(range(1, n + 1), repeat=4)
-    )
-    empty = (frozenset(), frozenset())
-    win = {empty: 0.4}  # by the steps of the mover and of the other
-
-    def other(mine, theirs):
-        """The mover's chance once it is the other's turn; filled columns are cleared."""
-        theirs = {c: steps for c, steps in theirs.items() if mine.get(c) != lengths[c]}
-        key = frozenset(theirs.items()), frozenset(mine.items())
-        return 1 - win.setdefault(key, 0.4)
-
-    def turn(mine, theirs):
-        def climb(run, column):
-            steps = run.get(column, mine.get(column, 0)) + 1
-            open_to_all = theirs.get(column) != lengths[column] and steps <= lengths[column]
-            after = {**run, column: steps}
-            return after if open_to_all and len(after) <= 3 else None
-
-        def moves(run, split):
-            for one, another in split:
-                alone = [climb(run, one), climb(run, another)]
-                both = None if alone[0] is None else climb(alone[0], another)
-                yield from [m for m in alone if m is not None] if both is None else [both]
-
-        @cache
-        def throw(key):
-            run, mean = dict(key), 0.0
-            for split, ways in splits.items():
-                found = [after(move) for move in moves(run, split)]
-                mean += ways / n**4 * max(found, default=other(mine, theirs))
-            return mean
-
-        def after(run):
-            there = {**mine, **run}
-            if sum(there[c] == lengths[c] for c in there) >= columns:
-                return 1.0
-            return max(other(there, theirs), throw(tuple(sorted(run.items()))))
-
-        return throw(())
-
-    change = 1.0
-    while change > 1e-14:
-        known, change = len(win), 0.0
-        for mine, theirs in list(win):
-            chance = turn(dict(mine), dict(theirs))
-            change = max(change, abs(chance - win[mine, theirs]))
-            win[mine, theirs] = chance
-        change += len(win) - known
-    return win[empty]
-
-
 @pytest.mark.parametrize(("shortest", "columns"), [(1, 1), (1, 2)])
 def test_cant_stop_for_two_by_hand(shortest, columns):
     solution = solve(CantStopForTwo(sides=2, shortest=shortest, columns=columns))
+    chances = cant_stop(2, 2, shortest, columns)[((),) * 2, 0]
     assert solution.error_bound < 1e-12
-    assert (
-        abs(solution.win_probability - cant_stop_by_hand_of_gallery(2, shortest, columns)) < 1e-12
-    )
+    assert abs(solution.win_probability - chances[0]) < 1e-12
 
 
 def ship_by_hand(tries: int, worth) -> float:

@@ -26,7 +26,6 @@ from rollwise.games.threes import Threes
 from rollwise.graph.naming import spread
 from rollwise.simulate import tell
 from rollwise.words import Narrator
-from rollwise.words.narration import conjugated
 
 HERE = Path(__file__).parent
 TOLD = HERE / "told_games.txt"
@@ -161,24 +160,6 @@ def _leads(outcome, move) -> bool:
 
 
 # ---- words
-
-
-@pytest.mark.parametrize(
-    ("deed", "told"),
-    [
-        ("throw", "throws"),
-        ("pass the die", "passes the die"),
-        ("go steady", "goes steady"),
-        ("dash, throwing 5", "dashes, throwing 5"),
-        ("carry 2", "carries 2"),
-        ("play two dice", "plays two dice"),
-        ("stay", "stays"),
-        ("have a rest", "has a rest"),
-    ],
-)
-def test_verbs_go_with_the_player(deed, told):
-    assert conjugated(deed, "A") == told
-    assert conjugated(deed, "you") == deed
 
 
 class Plain(Ladder):
