@@ -392,22 +392,6 @@ def test_values_are_those_of_discounted_value_iteration(tmp_path: Path) -> None:
         assert check_rules(game, Claims(values, bounds)) == ""
 
 
-def test_compiled_and_interpreted_rules_agree() -> None:
-    compiled, interpreted = (
-        rollwise.build(Race(), mode=mode) for mode in ("compiled", "interpreted")
-    )
-    assert np.array_equal(compiled.states, interpreted.states)
-    assert np.array_equal(compiled.outcome_weight, interpreted.outcome_weight)
-
-
-def test_a_discount_of_one_changes_no_value() -> None:
-    class Plain(Game):
-        start, actions, outcomes = Race.start, Race.actions, Race.undiscounted
-
-    assert not hasattr(Plain, "undiscounted")
-    assert rollwise.solve(Race(discount=Fraction(1))).value == rollwise.solve(Plain()).value
-
-
 def test_a_subclass_may_change_discount_or_rules() -> None:
     class Impatient(Game):
         discount = 0.5

@@ -8,14 +8,7 @@ import pytest
 from little_games import RandomTable
 from stakes import Gammons
 from stalling_games import DrawnLuck, DrawnStages, LosingPig, PassablePig, Road, Standoff
-from throwing import (
-    HighestCounted,
-    HighestPair,
-    SavedRolls,
-    Served,
-    ThrownRunners,
-    TwoBoxes,
-)
+from throwing import HighestCounted, HighestPair, SavedRolls, Served, ThrownRunners, TwoBoxes
 
 import rollwise
 from rollwise.answer.verify import claims_of as seat_claims

@@ -148,8 +148,7 @@ def test_vectors_draw_from_the_exact_transitions(name, contest):
 
 
 @pytest.mark.parametrize(
-    "wrong",
-    [{"seat": "third"}, {"opponent": "nobody"}, {"sides": 1}, {"colour": 3}, {"as": "x"}],
+    "wrong", [{"seat": "third"}, {"opponent": "nobody"}, {"sides": 1}, {"colour": 3}, {"as": "x"}]
 )
 def test_wrong_use(wrong):
     with pytest.raises(RollwiseError):

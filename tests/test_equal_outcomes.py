@@ -126,9 +126,7 @@ class Spot(NamedTuple):
 
 outcomes = st.lists(
     st.tuples(
-        st.integers(1, 9),
-        st.sampled_from([AGAIN, PASS, WIN, END]),
-        st.integers(0, 3).map(Spot),
+        st.integers(1, 9), st.sampled_from([AGAIN, PASS, WIN, END]), st.integers(0, 3).map(Spot)
     ),
     min_size=1,
     max_size=12,

@@ -16,7 +16,6 @@ import rollwise
 from rollwise import PASS, Chase, bits, build, solve
 from rollwise.games.cant_stop import CantStop, CantStopForTwo
 from rollwise.games.einstein import Einstein
-from rollwise.games.farkle import worth
 from rollwise.games.hog import Hog
 from rollwise.games.ludo import Ludo
 from rollwise.games.pass_the_pigs import THROWS, PassThePigs
@@ -27,7 +26,7 @@ from rollwise.games.royal_ur import SIT_OUT, WEIGHTS, Race, RoyalUr, meets
 from rollwise.games.ship_captain_crew import ShipCaptainCrew
 from rollwise.games.shut_the_box import ShutTheBox
 from rollwise.games.snakes_and_ladders import BOARDS, SnakesAndLadders
-from rollwise.games.threes import Hand, Threes, points_of_lowest
+from rollwise.games.threes import Hand, Threes
 from rollwise.games.zombie_dice import GO_ON, Turn, ZombieDice
 from rollwise.words import Narrator
 
@@ -535,15 +534,6 @@ def test_einstein_by_hand(size, rows):
     assert abs(solution.win_probability - float(einstein_by_hand(size, rows))) < 1e-12
 
 
-@pytest.mark.parametrize(
-    ("faces", "points"),
-    [("234466", 500), ("223344", 1500), ("222233", 1500), ("123456", 1500), ("11111", 4000),
-     ("6666", 1200), ("222222", 1600), ("155", 200), ("2346", 0), ("134466", 0)],
-)  # fmt: skip
-def test_the_scores_of_zilch(faces, points):
-    assert worth("zilch", [faces.count(str(face)) for face in range(1, 7)]) == points
-
-
 def test_binary_dice_and_counted_dice_are_drawn_as_they_lie():
     for path, dice in (("finkel", 4), ("blitz", 4), ("masters", 3)):
         narrator = Narrator(build(RoyalUr(1, path)), game := RoyalUr(1, path))
@@ -621,12 +611,6 @@ def test_five_dice_without_refusing_give_the_published_mean():
     published = Fraction(504205555, 80621568)
     assert float(published) == 6.253978525944819
     assert abs(Fraction(solution.value) - published) <= solution.error_bound < 1e-11
-
-
-def test_points_of_the_lowest_dice():
-    faces = np.array([0, 0, 1, 2, 2, 4, 5, 6, 6])
-    s = Hand(0, 0, 2, 1, 2, 1, 1, 2)
-    assert [points_of_lowest(s, n) for n in range(10)] == [0, *np.cumsum(faces).tolist()]
 
 
 # ---- what the Royal Game of Ur says of its moves, against its own rules

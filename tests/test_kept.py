@@ -78,11 +78,7 @@ def solved(path: Path, *more: str) -> tuple[float, bool]:
 
 @pytest.mark.parametrize(
     ("game", "method"),
-    [
-        (Piglet(5), "strategy-iteration"),
-        (Piglet(5), "exact"),
-        (Piglet(5), "value-iteration"),
-    ],
+    [(Piglet(5), "strategy-iteration"), (Piglet(5), "exact"), (Piglet(5), "value-iteration")],
     ids=str,
 )
 def test_it_comes_back_as_it_was(game, method):

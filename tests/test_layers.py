@@ -14,10 +14,7 @@ from rollwise import AGAIN, END, PASS, WIN, Game, parameter, payoff, solve, solv
 from rollwise.analysis.check import check
 from rollwise.builders.rules import Rules
 from rollwise.engine.search import Search
-from rollwise.errors import (
-    RulesError,
-    UsageError,
-)
+from rollwise.errors import RulesError, UsageError
 from rollwise.games.pig import Pig, Piglet, Turn, TwoDicePig
 from rollwise.games.royal_ur import Race, RoyalUr
 from rollwise.games.super_six import Sticks, SuperSix

@@ -79,11 +79,7 @@ def test_lengths_are_those_of_a_naive_twin(game):
     assert found.of("longest").moves.mean.value >= max(means) - 1e-9
 
 
-@pytest.mark.parametrize(
-    "game",
-    [RoyalUr(pieces=1), RoyalUr(pieces=2), Runners(length=3)],
-    ids=str,
-)
+@pytest.mark.parametrize("game", [RoyalUr(pieces=1), RoyalUr(pieces=2), Runners(length=3)], ids=str)
 def test_lengths_by_layers_are_those_of_the_whole(game, monkeypatch):
     monkeypatch.setattr("rollwise.engine.search.WORTH_HALVING", 5_000)
     whole, by_layer = length_range(game), length_range_by_layer(game)

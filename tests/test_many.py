@@ -10,19 +10,10 @@ import pytest
 
 import rollwise
 from rollwise.answer.advice import advise
-from rollwise.answer.evaluate_seats import (
-    evaluate_seats,
-    respond_to,
-)
+from rollwise.answer.evaluate_seats import evaluate_seats, respond_to
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
-from rollwise.errors import (
-    EndlessPlay,
-    ForMorePlayers,
-    PolicyError,
-    SolutionFileError,
-    UsageError,
-)
+from rollwise.errors import EndlessPlay, ForMorePlayers, PolicyError, UsageError
 from rollwise.game import PASS, is_over, seats_on, won_by
 from rollwise.games import create, find
 from rollwise.games.knock_out import KnockOut
@@ -230,25 +221,6 @@ def test_parts_of_a_win(parts):
 
 
 # ---- files
-
-
-def test_an_equilibrium_is_saved_and_proved_anew(tmp_path):
-    found = solved(WHO_STOPS)
-    place = tmp_path / "stops.parquet"
-    Solution.of_equilibrium(found).save(place)
-    again = rollwise.load(place, game_of(WHO_STOPS)).equilibrium
-    assert np.array_equal(again.values, found.values)
-    assert np.array_equal(again.policy.probability, found.policy.probability)
-    assert again.deviation_gain == found.deviation_gain
-    with pytest.raises(SolutionFileError, match="isn't installed"):
-        rollwise.load(place)
-    with pytest.raises(SolutionFileError, match="was saved for who-stops patience=10"):
-        rollwise.load(place, game_of(WHO_STOPS, patience=11))
-    data = bytearray(place.read_bytes())
-    data[40] ^= 1
-    place.write_bytes(data)
-    with pytest.raises(SolutionFileError, match="damaged"):
-        rollwise.load(place, game_of(WHO_STOPS))
 
 
 def test_one_function_evaluates_seats_of_two_and_three():

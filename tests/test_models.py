@@ -486,12 +486,7 @@ def test_a_model_without_a_question_asks_for_one(tmp_path):
 
 @pytest.mark.parametrize(
     ("game", "against"),
-    [
-        (Pig(target=8), None),
-        (Pig(target=8), "hold-at-20"),
-        (Threes(dice=2), None),
-        (Craps(), None),
-    ],
+    [(Pig(target=8), None), (Pig(target=8), "hold-at-20"), (Threes(dice=2), None), (Craps(), None)],
 )
 def test_umb_is_written_and_read_back(tmp_path, game, against):
     """By rollwise with the same value, and by Storm, which knows chances as fractions."""

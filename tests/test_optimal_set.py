@@ -15,15 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_ties import Calls, Fork
 
-from rollwise import (
-    AGAIN,
-    END,
-    Chase,
-    Game,
-    Solution,
-    build,
-    solve,
-)
+from rollwise import AGAIN, END, Chase, Game, Solution, build, solve
 from rollwise.analysis.frontier import frontier
 from rollwise.analysis.second_aims import ranges, score_ranges, second_aims
 from rollwise.derive.by_score import by_score

@@ -281,16 +281,6 @@ def test_the_table_needs_no_scrolling(browser: Browser, pages: Any) -> None:
     browser.screen(1280, 800)
 
 
-def test_choices_name_their_consequences(browser: Browser, pages: Any) -> None:
-    browser.visit(pages("pig")[0])
-    browser.js("document.querySelector('input[type=number]').value = 5")
-    for _ in range(2):
-        browser.click(".ask button")
-    roll, hold = browser.js("[...document.querySelectorAll('.ask button')].map(b => b.textContent)")
-    assert "1 in 6: the turn's points are lost; 0 to 0" in roll
-    assert re.fullmatch(r"hold\d to 0", hold)
-
-
 def test_a_game_without_cells_has_a_board_of_its_fields(browser: Browser, pages: Any) -> None:
     place, solution = pages("chicago")
     assert type(solution.game).cells is Game.cells
@@ -382,15 +372,6 @@ def test_a_position_has_an_address(browser: Browser, pages: Any) -> None:
     browser.wait("location.hash === '#2,5,4'")
     browser.wait("document.querySelector('.stage .words').textContent.startsWith('2 in the bank')")
     assert browser.errors == []
-
-
-def test_the_parts_of_a_reason_add_up(browser: Browser, pages: Any) -> None:
-    browser.visit(pages("pig")[0], "#2,5,4")
-    reason = text_of(browser, ".reason")
-    first = reason.split("; that is ")
-    parts = re.findall(r"(\d+) in (\d+) [^(]*\(([\d.]+) %\)", first[0])
-    total = sum(int(ways) / int(of) * float(level) for ways, of, level in parts)
-    assert total == pytest.approx(float(first[1].split(" %")[0]), abs=0.011)
 
 
 def test_enter_takes_a_mistake_back(browser: Browser, pages: Any) -> None:
@@ -506,17 +487,6 @@ def test_the_board_is_an_editor(browser: Browser, pages: Any) -> None:
     assert browser.errors == []
 
 
-def test_a_lost_turn_is_announced(browser: Browser, pages: Any) -> None:
-    told = []
-    for seed in range(1, 9):
-        browser.visit(pages("pig")[0])
-        begin(browser, seed)
-        for _ in range(6):
-            browser.click(".ask button")
-            told.append(str(browser.js("document.querySelector('.announced')?.textContent")))
-    assert any(re.search(r"You: \d+ gone", text) for text in told)
-
-
 def test_the_accessibility_tree_has_the_game(browser: Browser, pages: Any) -> None:
     """Board, dice, choices and outcome, by their names."""
     browser.visit(pages("pig")[0])
@@ -532,19 +502,6 @@ def test_the_accessibility_tree_has_the_game(browser: Browser, pages: Any) -> No
             break
         browser.click(".ask button")
     assert any("win" in name for role, name in browser.heard() if role == "StaticText")
-
-
-def test_arrow_keys_step_through_the_game(browser: Browser, pages: Any) -> None:
-    browser.visit(pages("threes")[0])
-    for _ in range(5):
-        browser.click(".ask button")
-    seen = []
-    for _ in range(3):
-        browser.press("ArrowLeft")
-        seen.append(heading(browser))
-    assert seen == ["Move 4 of 4", "Move 3 of 4", "Move 2 of 4"]
-    browser.press("Escape")
-    assert "of 4" not in heading(browser)
 
 
 def text_of(browser: Browser, place: str) -> str:

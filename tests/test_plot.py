@@ -28,8 +28,7 @@ from rollwise.games.threes import Threes
 from rollwise.methods import run_method
 from rollwise.page.document import _map
 from rollwise.plot import Choices, plot
-from rollwise.plot.boards import Cards
-from rollwise.plot.fields import best_text, view
+from rollwise.plot.fields import view
 from rollwise.plot.kinds.limit import turn_field
 from rollwise.plot.kinds.policy import best_classes
 from rollwise.plot.pages import page
@@ -138,14 +137,6 @@ def test_a_set_is_drawn_as_boards_and_never_as_its_number(kind):
         plot(solution, kind, x="open", y="throw")
 
 
-def test_the_best_move_is_marked_on_the_board():
-    solution = solved(ShutTheBox(tiles=6))
-    start = solution.graph.view[0]
-    seven = next(one.target for one in start.throws if one.next_state.throw == (6,))
-    inside, _ = Cards(solution).card(seven, "")
-    assert inside.count('stroke-width="3"') == len(best_text(solution, seven).split()) - 1
-
-
 def test_cells_where_an_action_is_never_best_are_hatched():
     """Super Six with ten sticks: with 9 in hand the lid never is so full that one stops."""
     solution = solved(SuperSix(sticks=10))
@@ -165,14 +156,6 @@ def test_cells_where_an_action_is_never_best_are_hatched():
     assert np.isnan(height).any()
 
 
-@pytest.mark.parametrize("sticks", [7, 15, 40])
-def test_the_threshold_is_along_the_same_field_in_games_of_all_sizes(sticks):
-    assert (
-        "from which lid to stop"
-        in plot(solved(SuperSix(sticks=sticks)), "limit").layout.meta["title"]
-    )
-
-
 def test_texts_in_cells_have_contrast():
     for colour in ("#0072B2", "#E69F00", "#CC79A7", "#777777", "rgb(124, 123, 120)"):
         parts = (
@@ -185,12 +168,6 @@ def test_texts_in_cells_have_contrast():
     figure = plot(solved(SuperSix(sticks=7)), "policy")
     texts = [trace for trace in figure.data if trace.type == "scatter" and trace.mode == "text"]
     assert any(set(trace.textfont.color) <= {"#000000", "#ffffff"} for trace in texts)
-
-
-def test_a_graph_has_arrowheads_and_chances():
-    figure = plot(solved(Piglet(target=3)), "graph")
-    assert any(trace.marker.symbol == "arrow" for trace in figure.data)
-    assert "50%" in [note.text for note in figure.layout.annotations]
 
 
 def test_the_page_opens_its_map_where_the_answer_changes():

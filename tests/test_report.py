@@ -18,7 +18,6 @@ from rollwise.answer.references import Policies
 from rollwise.documents.played import Figures
 from rollwise.game import AGAIN, LOSE, WIN, Game
 from rollwise.games.bear_off import BearOff
-from rollwise.games.craps import Craps
 from rollwise.games.farkle import FarkleTurn
 from rollwise.games.ludo import Ludo
 from rollwise.games.pig import Pig
@@ -145,12 +144,6 @@ def test_a_set_is_a_text_in_report_and_table(tmp_path, monkeypatch):
     assert "shut" in by_members
 
 
-def test_games_without_choices_have_no_part_on_strategy():
-    page = report(rollwise.solve(Craps()))
-    assert "Best moves in pictures" not in page
-    assert "The players never have a choice." in page
-
-
 def test_a_throw_of_several_dice_is_one_column_and_wide_values_are_left_out():
     document = json.loads(encode(Facts(rollwise.solve(FarkleTurn(most=400))))[0])
     throw = document["fields"].index("throw")
@@ -166,10 +159,6 @@ def test_a_game_of_one_move_takes_one():
     page = report(rollwise.solve(Once()))
     assert "every game takes 1 roll" in page
     assert "or more or more" not in page
-
-
-def test_texts_count_in_the_singular():
-    assert SuperSix().describe(SuperSix().start()._replace(mine=1)).endswith("1 stick to 5")
 
 
 def test_a_position_with_many_actions_tells_a_few_under_the_pointer():
@@ -214,12 +203,6 @@ def test_a_report_begins_with_what_people_need():
     boards = page.partition("<div class='boards'>")[2].partition("</div>")[0]
     assert len(set(re.findall('aria-label="([^"]*)"', boards))) == 3
     assert "a mistake costs" in boards
-
-
-def test_the_card_names_a_policy_that_beats_the_rules_of_the_search():
-    page = report(rollwise.solve(Pig(target=60)), rules=5)
-    assert "This is <b>hold-at-20</b> of the rule sheet." in page
-    assert "less than the best of" in page
 
 
 @pytest.mark.parametrize(("game", "sign"), [(BearOff(checkers=2), "-"), (Pig(target=10), "+")])

@@ -18,14 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rollwise
-from rollwise import (
-    Game,
-    game,
-    payoffs,
-    shared,
-    skip,
-    won_by,
-)
+from rollwise import Game, game, payoffs, shared, skip, won_by
 from rollwise.derive.contest import Duel
 from rollwise.errors import RulesError
 from rollwise.game import (

@@ -9,10 +9,7 @@ import rollwise
 from rollwise import Game
 from rollwise.games.pig import Pig
 from rollwise.games.yahtzee import Yahtzee
-from rollwise.simulate.turn_by_turn import (
-    best_play,
-    play_turn_by_turn,
-)
+from rollwise.simulate.turn_by_turn import best_play, play_turn_by_turn
 
 
 @pytest.fixture
