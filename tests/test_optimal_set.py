@@ -13,14 +13,76 @@ import pytest
 from graphs import ending_graphs
 from hypothesis import given
 from hypothesis import strategies as st
-from test_ties import Calls, Fork
 
-from rollwise import AGAIN, END, Chase, Game, Solution, build, solve
+from rollwise import AGAIN, DRAW, END, PASS, WIN, Chase, Game, Solution, build, evaluate, solve
+from rollwise.analysis.distributions import distribution
 from rollwise.analysis.frontier import frontier
 from rollwise.analysis.second_aims import ranges, score_ranges, second_aims
+from rollwise.answer.references import Policies
 from rollwise.derive.by_score import by_score
+from rollwise.derive.chase import WithScore
+from rollwise.errors import PolicyError
 from rollwise.games.gamblers_problem import GamblersProblem
+from rollwise.games.pig import Pig, Piglet
 from rollwise.games.threes import Threes
+from rollwise.graph.policies import Policy, ties_in_play
+
+
+class Place(NamedTuple):
+    place: int
+
+
+@dataclass(frozen=True)
+class Fork(Game):
+    """Take 5 for sure, or 0 or 10 by a coin, or go where nothing is to be chosen."""
+
+    players: ClassVar[int] = 1
+    objective: ClassVar[str] = "maximize"
+    action_names: ClassVar = ("sure", "coin", "poor")
+    better: int = 0
+
+    def start(self):
+        return Place(0)
+
+    def actions(self, s):
+        yield 0
+        if s.place == 0:
+            yield 1
+            yield 2
+
+    def reward(self, s, action):
+        if s.place == 1:
+            return 10
+        return 5 + self.better if s.place == 0 and action == 0 else 0
+
+    def outcomes(self, s, action):
+        if s.place == 0 and action == 1:
+            yield 1, AGAIN, Place(1)
+        yield 1, END, s
+
+
+class Coin(NamedTuple):
+    tossed: int
+
+
+@dataclass(frozen=True)
+class Calls(Game):
+    """Call either side of a coin: two players, and it makes no difference."""
+
+    def start(self):
+        return Coin(0)
+
+    def actions(self, s):
+        yield 0
+        yield 1
+
+    def outcomes(self, s, action):
+        yield 1, WIN, s
+        if s.tossed < 3:
+            yield 1, PASS, Coin(s.tossed + 1)
+        else:
+            yield 1, DRAW, s
+
 
 MOST_POLICIES = 3000
 
@@ -294,3 +356,76 @@ def test_the_frontier_against_every_policy():
         if float(mean) <= means[-1]:
             assert float(chance) <= np.interp(float(mean), means, chances) + found.gap + 1e-12
         assert float(chance) <= chances[-1] + 1e-12
+
+
+# ---- policies of second aims in files, and games with the points made so far in their states
+
+
+SOLITAIRE = [Walk(3), Threes(dice=3), Threes(dice=4, skip=False)]
+
+
+def saved(game: Game, aim: str, place):
+    """The policy of an aim, written to a file, and the certified value of the aim."""
+    solution = solve(game)
+    found = second_aims(solution, [aim])
+    found.table(solution).write_csv(place)
+    return found.values[0]
+
+
+@pytest.mark.parametrize("game", SOLITAIRE, ids=str)
+@pytest.mark.parametrize("aim", ["variance", "most:variance", "most:score<=3"])
+def test_a_saved_policy_reaches_its_aim(game, aim, tmp_path):
+    worth = saved(game, aim, tmp_path / "aim.csv")
+    scored = WithScore(game)
+    policies = Policies.of(scored)
+    reference = str(tmp_path / "aim.csv")
+    result = evaluate(policies, reference)
+    assert float(result.values[0]) == pytest.approx(solve(game).value, abs=1e-9)
+    made = distribution(policies, reference)
+    reached = made.at_most(3) if "score" in aim else made.sd**2
+    assert reached == pytest.approx(worth.value, abs=1e-9)
+    with pytest.raises(PolicyError, match="looks at the points made so far"):
+        Policies.of(game).find(reference)
+
+
+def test_where_the_score_counts_for_nothing_it_is_a_policy_of_the_game(tmp_path):
+    """How long a play takes doesn't rest on points, so the file has the game's own fields."""
+    for aim in ("moves", "least:moves"):
+        worth = saved(Threes(dice=3), aim, tmp_path / "aim.csv")
+        policies = Policies.of(Threes(dice=3))
+        made = distribution(
+            policies, str(tmp_path / "aim.csv"), points=np.ones(policies.graph.n_outcomes, np.int64)
+        )
+        assert made.mean == pytest.approx(worth.value, abs=1e-9)
+
+
+def test_a_saved_policy_of_a_game_for_two(tmp_path):
+    solution = solve(Pig(target=12))
+    second_aims(solution, ["most:roll"]).table(solution).write_parquet(tmp_path / "roll.parquet")
+    result = evaluate(Pig(target=12), str(tmp_path / "roll.parquet"))
+    assert float(result.values[0]) == pytest.approx(solution.value, abs=1e-9)
+    assert evaluate(Pig(target=12), "optimal", str(tmp_path / "roll.parquet"))
+
+
+# ---- figures that rest on which of several best actions is taken say so
+
+
+TIES = "several actions are equally good; another optimal policy may have other figures"
+
+
+def test_states_with_several_best_actions_are_counted():
+    solution = solve(Fork())
+    found = ties_in_play(solution.graph, solution.policy)
+    assert (found.states, found.reached) == (1, 1)  # "sure" comes first, and ends the play
+    solution = solve(Fork(better=1))
+    assert ties_in_play(solution.graph, solution.policy) is None
+    assert ties_in_play(solution.graph, Policy.uniform(solution.graph)) is None
+
+
+def test_games_of_two():
+    solution = solve(Calls())
+    found = ties_in_play(solution.graph, solution.policy)
+    assert (found.states, found.reached) == (4, 4)
+    assert TIES in found.text
+    exact = solve(Piglet(target=5))
+    assert ties_in_play(exact.graph, exact.policy) is None

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from dataclasses import dataclass
+from functools import cache
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -16,15 +18,18 @@ from rollwise.analysis.thumb.score import Setting
 from rollwise.answer.evaluation import evaluate
 from rollwise.answer.references import Policies
 from rollwise.documents.played import Figures
+from rollwise.errors import UsageError
 from rollwise.game import AGAIN, LOSE, WIN, Game
 from rollwise.games.bear_off import BearOff
 from rollwise.games.farkle import FarkleTurn
 from rollwise.games.ludo import Ludo
-from rollwise.games.pig import Pig
+from rollwise.games.pig import Pig, Piglet
 from rollwise.games.shut_the_box import ShutTheBox
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
 from rollwise.numbers.printed import chance
+from rollwise.plot import KINDS
+from rollwise.plot.pages import page
 from rollwise.report import report
 from rollwise.report.facts import Facts
 from rollwise.report.tables import encode
@@ -208,3 +213,42 @@ def test_a_report_begins_with_what_people_need():
 @pytest.mark.parametrize(("game", "sign"), [(BearOff(checkers=2), "-"), (Pig(target=10), "+")])
 def test_bad_luck_is_negative_where_few_points_are_good(game, sign):
     assert Figures.of(rollwise.solve(game)).gain(1.5).startswith(sign)
+
+
+# ---- figures that stand on their own: alternative texts, legends with units, empty cells explained
+
+
+pytest.importorskip("plotly")
+
+OF_THREE = Pig(target=16, sides=3, players=3)
+GAMES = (Pig(target=15), SuperSix(sticks=7), Threes(dice=2), Piglet(target=3))
+
+
+@cache
+def solved(game: Game) -> rollwise.Solution:
+    return rollwise.solve(game)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_figure_says_in_words_what_it_shows(kind):
+    drawn = 0
+    for game in (*GAMES, OF_THREE):
+        try:
+            rough = {"methods": ("value-iteration:epsilon=0.01",)}
+            own = {"learning": {"games": 200}, "error": rough, "residual": rough}
+            choices = own.get(kind, {})
+            figure = solved(game).plot(kind, **choices)
+        except UsageError:
+            continue  # it makes no sense for this game
+        drawn += 1
+        meta = figure.layout.meta
+        alt = meta["alt"]
+        assert alt.startswith(f"{meta['title']}. ")
+        assert len(alt) > len(meta["title"]) + 40
+        assert not re.search(r"<\w|&\w+;|\bnan\b|  ", alt)
+        shown = figure.layout.annotations[0].text.replace("<br>", " ")
+        notes = re.sub("<[^>]*>", "", shown.partition("</b>")[2]).split(". ")
+        assert all(note.split("<sup>")[0].strip(" .")[:30] in alt for note in notes)
+        assert f'role="figure" aria-label="{html.escape(alt)}"' in page(figure, "x")
+        assert json.loads(figure.to_json())["layout"]["meta"]["alt"] == alt
+    assert drawn >= 1

@@ -6,7 +6,9 @@ import contextlib
 import re
 import warnings
 from pathlib import Path
+from typing import NamedTuple
 
+import numba
 import numpy as np
 import pytest
 from tests.idioms import COMPILED, HELPERS, SHEET, sheet_of
@@ -14,6 +16,7 @@ from tests.idioms import COMPILED, HELPERS, SHEET, sheet_of
 from rollwise import build
 from rollwise.builders import CompileWarning
 from rollwise.errors import RulesError
+from rollwise.game import PASS, WIN, Game
 from rollwise.games import find
 from rollwise.machine.switches import jit_disabled
 
@@ -243,3 +246,39 @@ def test_idioms_in_methods_compile(tmp_path, first):
 @pytest.mark.parametrize("idiom", COMPILED[::8])
 def test_an_idiom_in_outcomes_compiles(tmp_path, idiom):
     assert_compiles(tmp_path, SHEET.replace("@@", idiom.replace("\n", "\n        ")))
+
+
+# ---- functions of compiled rules that Python calls too have machine code of their own
+
+
+class Spot(NamedTuple):
+    x: int
+
+
+@numba.njit
+def doubled(face):
+    return 2 * face
+
+
+class Walk(Game):
+    """Calls a function that Numba compiles for Python too."""
+
+    def start(self):
+        return Spot(9)
+
+    def actions(self, s):
+        yield 0
+
+    def outcomes(self, s, action):
+        for face in range(1, 4):
+            if doubled(face) >= s.x:
+                yield 1, WIN, s
+            else:
+                yield 1, PASS, Spot(s.x - doubled(face))
+
+
+def test_a_function_of_the_user_is_called_by_compiled_rules_and_by_python(tmp_path, monkeypatch):
+    monkeypatch.setenv("ROLLWISE_CACHE_DIR", str(tmp_path))  # compiled here, not read
+    compiled = build(Walk(), mode="compiled")
+    assert doubled(3) == 6
+    assert compiled.content_hash == build(Walk(), mode="interpreted").content_hash
