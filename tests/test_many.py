@@ -27,11 +27,8 @@ from rollwise.games.left_center_right import LeftCenterRight
 from rollwise.games.pig import Pig
 from rollwise.games.super_six import SuperSix
 from rollwise.graph.policies import Policy
-from rollwise.kernels.deviations import SEVERAL, check_bounds
 from rollwise.kernels.ties import check_ties
-from rollwise.many.finding import sweep_components
-from rollwise.many.proving import bound_components
-from rollwise.many.seats import build_seats, seen_from, table_of
+from rollwise.many.seats import seen_from, table_of
 from rollwise.simulate.seats import simulate_seats
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -102,27 +99,6 @@ def test_it_is_what_a_naive_program_finds(game):
     assert found.error_bound < 1e-12
     assert not found.unsettled
     assert sum(found.win_probabilities) == pytest.approx(1, abs=1e-13)
-
-
-def test_newtons_steps_settle_values_and_bounds_in_few_sweeps():
-    graph = build_seats(Pig(12, players=3))
-    table, many = table_of(graph), len(graph.components)
-    assert np.all(table.feedback >= 0)  # a round in which all lose their turn
-    numbers = np.zeros((2, graph.n_states, 3))
-    chosen = graph.action_indptr[:-1].astype(np.int64)
-    assert sweep_components(0, many, table, numbers, chosen, 1e-13, 4e-16, 5) == many
-    probability, bounds = np.zeros(graph.n_actions), np.zeros((3, graph.n_states, 3))
-    probability[chosen], bounds[0] = 1.0, numbers[0]
-    plain, slow = table._replace(feedback=np.full(many, SEVERAL)), bounds.copy()
-    slower, unsettled = 0, 0
-    for c in range(many):
-        unsettled += bound_components(c, c + 1, table, probability, bounds, 2**-10, 3) == c
-        slower += bound_components(c, c + 1, plain, probability, slow, 2**-10, 3) == c
-        for arrays in ((table, probability, bounds), (plain, probability, slow)):
-            assert bound_components(c, c + 1, *arrays, 2**-10, 100) > c
-    assert unsettled < 0.05 * many < slower
-    assert check_bounds(table, probability, bounds) == 0
-    assert np.all(bounds[1:] <= 1.05 * slow[1:])
 
 
 @pytest.mark.parametrize("must_bank", [False, True])

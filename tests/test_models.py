@@ -119,15 +119,6 @@ def test_weights_are_those_of_the_file(tmp_path):
     assert simple_fraction(0.1 + 0.2) == Fraction(0.1 + 0.2)
 
 
-def test_a_discount_is_a_chance_to_end():
-    game = rollwise.from_arrays([[1.0], [0.0]], [[[0.25, 0.75]], [[0, 1]]], 0.9, by="state")
-    graph = rollwise.build(game)
-    assert graph.outcome_weight[:3].tolist() == [9, 27, 4]
-    assert rollwise.solve(type(game)(discount=0.0)).value == pytest.approx(1, abs=1e-14)
-    # v = 1 + 0.9 v / 4
-    assert rollwise.solve(game).value == pytest.approx(1 / (1 - 0.9 / 4), abs=1e-14)
-
-
 @pytest.mark.parametrize("form", ["drn", "umb"])
 def test_storm_writes_what_rollwise_reads(tmp_path, form):
     stormpy = pytest.importorskip("stormpy")
@@ -515,13 +506,6 @@ def test_umb_is_written_and_read_back(tmp_path, game, against):
     found = stormpy.model_checking(model, stormpy.parse_properties(query)[0])
     start = model.initial_states[0]
     assert float(found.get_value(start)) == pytest.approx(ours, abs=1e-5)
-
-
-@pytest.mark.parametrize(("file", "query", "values"), [row[1:] for row in storm.MODELS[:7]])
-def test_values_of_storm_on_its_own_models_are_measured(tmp_path, file, query, values):
-    stormpy = pytest.importorskip("stormpy")
-    _, distance = storm.measured(stormpy, file, query, values, tmp_path)
-    assert 0 <= distance.high[distance.worst] < 1e-5  # promised: relative 1e-6
 
 
 def test_further_players_may_own_states_without_a_choice(tmp_path):

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from browser import NINTH_SQUARE, OWN_PIECE, Browser, open_browser
@@ -16,7 +16,7 @@ import rollwise
 from rollwise import Solution
 from rollwise.answer.advice import advise
 from rollwise.documents.played import Figures
-from rollwise.game import AGAIN, PASS, WIN, Game
+from rollwise.game import Game
 from rollwise.games.bozo import Bozo
 from rollwise.games.chicago import Chicago
 from rollwise.games.dice_blackjack import DiceBlackjack
@@ -27,35 +27,6 @@ from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
 from rollwise.games.yahtzee import Yahtzee
 from rollwise.words import Narrator
-
-
-class Race(NamedTuple):
-    places: tuple[int, int, int]  # steps of each camel, the mover's first
-    risk: int  # steps of this turn
-
-
-class Camels(Game):
-    """Three camels race; a 1 loses the turn's steps. The first at the oasis wins."""
-
-    players = 3
-    action_names = ("stop", "roll")
-
-    def start(self) -> Race:
-        return Race((0, 0, 0), 0)
-
-    def actions(self, s: Race) -> Any:
-        return (0, 1) if s.risk else (1,)
-
-    def outcomes(self, s: Race, action: int) -> Any:
-        mine, *others = s.places
-        if action == 0:
-            yield 1, PASS, Race((*others, mine + s.risk), 0)
-            return
-        yield 1, PASS, Race((*others, mine), 0)
-        for face in (2, 3):
-            then = WIN if mine + s.risk + face >= 4 else AGAIN
-            yield 1, then, Race(s.places, s.risk + face)
-
 
 GAMES = {
     "pig": Pig(target=12),
@@ -73,15 +44,9 @@ GAMES = {
     "cube-ur": RoyalUr(pieces=1).cube(2),
     "match": Pig(target=5).cube(match=2),
     "names": HostileNames(),
-    "camels": Camels(),
 }
 
 MOST_MOVES = 300
-USED = """(() => {
-  const places = ['.score', '.place', '.tray', '.bottom', '.side', 'header'];
-  const boxes = places.map(place => document.querySelector(place).getBoundingClientRect());
-  return boxes.reduce((sum, box) => sum + box.width * box.height, 0) / (innerWidth * innerHeight);
-})()"""  # the share of the screen that is used
 
 
 @pytest.fixture(scope="module")
@@ -267,20 +232,6 @@ def test_a_set_is_edited_by_its_members(browser: Browser, pages: Any) -> None:
     assert browser.errors == []
 
 
-def test_the_table_needs_no_scrolling(browser: Browser, pages: Any) -> None:
-    for name in ("pig", "threes", "super-six", "dice-blackjack", "royal-ur", "names"):
-        for width, height in ((1280, 800), (390, 844)):
-            browser.screen(width, height)
-            browser.visit(pages(name)[0])
-            for _ in range(4):
-                high = "[document.documentElement, document.querySelector('.stage')]"
-                assert browser.js(f"{high}.every(one => one.scrollHeight <= one.clientHeight)")
-                if width > 1000:
-                    assert browser.js(USED) > 0.6
-                browser.click(".ask button")
-    browser.screen(1280, 800)
-
-
 def test_a_game_without_cells_has_a_board_of_its_fields(browser: Browser, pages: Any) -> None:
     place, solution = pages("chicago")
     assert type(solution.game).cells is Game.cells
@@ -290,13 +241,6 @@ def test_a_game_without_cells_has_a_board_of_its_fields(browser: Browser, pages:
     )
     assert names
     assert {name.replace(" ", "_") for name in names} <= set(solution.graph.field_names)
-
-
-def test_players_have_rows_on_a_board_of_fields(browser: Browser, pages: Any) -> None:
-    browser.visit(pages("camels")[0])
-    seats = "[...document.querySelectorAll('.place .owned .seat')].map(n => n.textContent)"
-    assert browser.js(seats) == ["You", "Opponent", "Opponent 2"]
-    assert len(browser.js("[...document.querySelectorAll('.place .card strong')]")) == 4
 
 
 def test_a_piece_is_moved_by_a_click_on_it(browser: Browser, pages: Any) -> None:
@@ -434,31 +378,6 @@ def test_a_drill_answers_after_the_guess(browser: Browser, pages: Any) -> None:
     browser.visit(place, "#" + text.split("#")[1])
     assert text_of(browser, ".words") == words
     assert advised(browser) == []
-    assert browser.errors == []
-
-
-def test_mistakes_of_a_game_are_asked_again(browser: Browser, pages: Any) -> None:
-    browser.visit(pages("pig")[0])
-    begin(browser, 2)
-    for _ in range(MOST_MOVES):
-        if heading(browser) == "The game is over":
-            break
-        browser.click(".ask button:last-child")
-    asked = "[...document.querySelectorAll('.ask > button')]"
-    browser.js(f"{asked}.find(b => b.textContent === 'Share').click()")
-    text = str(browser.js("document.querySelector('dialog textarea').value"))
-    assert "lost by choices" in text
-    assert browser.shut_out() == []
-    browser.js("document.querySelector('dialog').close()")
-    browser.js(f"{asked}.find(b => b.textContent.includes('better')).click()")
-    for _ in range(3):
-        browser.wait("document.querySelector('.choices')")
-        browser.click(".choices button")
-        if not browser.js("document.querySelector('.ask > button.main')"):
-            break
-        browser.click(".ask > button.main")
-    browser.press("Escape")
-    assert heading(browser) == "The game is over"
     assert browser.errors == []
 
 

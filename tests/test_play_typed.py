@@ -256,20 +256,6 @@ def test_a_tally_is_what_counting_gives():
 
 
 @pytest.mark.slow
-def test_a_series_is_played_and_added_up(tmp_path):
-    done = play(tmp_path, *PIGS, "--against", "hold-at-20", typed=" / ".join(["hold"] * 40))
-    shown = done.stdout
-    assert [f"Game {n} of 3, seed {4 + n}" in shown for n in (1, 2, 3)] == [True] * 3
-    assert shown.count("Type a choice") == 1
-    assert "Game 2 of 3, seed 6; so far you won " in shown
-    head = re.search(r"3 games: you won (\d), drew (\d), lost (\d)", shown)
-    assert sum(map(int, head.groups())) == 3
-    assert re.search(r"lost by choice a game \(percentage points\) +\d+\.\d\d ± \d+\.\d\d", shown)
-    assert not list(tmp_path.iterdir())
-    assert done.returncode == 0
-
-
-@pytest.mark.slow
 def test_a_series_is_taken_up_where_it_stopped(tmp_path):
     whole = play(tmp_path, *PIGS, "--save", "w.game", typed=" / ".join(["roll"] * 60))
     moves = whole.stdout.count("you> ")

@@ -26,13 +26,11 @@ from rollwise.games.shut_the_box import ShutTheBox
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
 from rollwise.methods import run_method
-from rollwise.page.document import _map
 from rollwise.plot import Choices, plot
 from rollwise.plot.fields import view
 from rollwise.plot.kinds.limit import turn_field
 from rollwise.plot.kinds.policy import best_classes
 from rollwise.plot.pages import page
-from rollwise.plot.style import ink_on
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "hit_the_mark.py"
 
@@ -154,31 +152,6 @@ def test_cells_where_an_action_is_never_best_are_hatched():
     height = next(trace for trace in plot(solution, "surface").data if trace.type == "surface").z
     assert np.nanmax(height) <= lid.max()
     assert np.isnan(height).any()
-
-
-def test_texts_in_cells_have_contrast():
-    for colour in ("#0072B2", "#E69F00", "#CC79A7", "#777777", "rgb(124, 123, 120)"):
-        parts = (
-            [int(colour[k : k + 2], 16) for k in (1, 3, 5)] if colour[0] == "#" else [124, 123, 120]
-        )
-        linear = [((p / 255 + 0.055) / 1.055) ** 2.4 for p in parts]
-        light = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-        ink = 0.0 if ink_on(colour) == "#000000" else 1.0
-        assert (max(light, ink) + 0.05) / (min(light, ink) + 0.05) >= 4.5
-    figure = plot(solved(SuperSix(sticks=7)), "policy")
-    texts = [trace for trace in figure.data if trace.type == "scatter" and trace.mode == "text"]
-    assert any(set(trace.textfont.color) <= {"#000000", "#ffffff"} for trace in texts)
-
-
-def test_the_page_opens_its_map_where_the_answer_changes():
-    solution = solved(Pig(target=40))
-    opened = _map(solution)
-    graph = solution.graph
-    others = [f for f in range(3) if f not in opened["axes"]]
-    choice = np.flatnonzero(np.diff(graph.action_indptr) > 1)
-    at = np.array(opened["at"])
-    inside = choice[(graph.fields[choice][:, others] == at[others]).all(axis=1)]
-    assert len(np.unique(graph.action_label[solution.best_actions[inside]])) == 2
 
 
 def test_a_tree_repeats_the_first_example_of_threes():

@@ -14,15 +14,11 @@ import pytest
 from cli_runner import run
 
 import rollwise
-from rollwise.analysis.thumb.score import Setting
 from rollwise.answer.evaluation import evaluate
 from rollwise.answer.references import Policies
-from rollwise.documents.played import Figures
 from rollwise.errors import UsageError
 from rollwise.game import AGAIN, LOSE, WIN, Game
-from rollwise.games.bear_off import BearOff
 from rollwise.games.farkle import FarkleTurn
-from rollwise.games.ludo import Ludo
 from rollwise.games.pig import Pig, Piglet
 from rollwise.games.shut_the_box import ShutTheBox
 from rollwise.games.super_six import SuperSix
@@ -62,23 +58,6 @@ class Bets(Game):
     def outcomes(self, s, bet):
         yield 9, WIN if s.chips + bet == self.chips else AGAIN, Chips(s.chips + bet)
         yield 11, LOSE if s.chips == bet else AGAIN, Chips(s.chips - bet)
-
-
-class Once(Bets):
-    """One bet of a chip."""
-
-    def start(self):
-        return Chips(1)
-
-    def roots(self):
-        yield self.start()
-
-    def actions(self, s):
-        yield 1
-
-    def outcomes(self, s, bet):
-        yield 1, WIN, s
-        yield 1, LOSE, s
 
 
 def test_the_numbers_are_the_solutions():
@@ -160,12 +139,6 @@ def test_a_throw_of_several_dice_is_one_column_and_wide_values_are_left_out():
     assert max(abs(high - low) for low, high in pairs if low is not None) <= 10
 
 
-def test_a_game_of_one_move_takes_one():
-    page = report(rollwise.solve(Once()))
-    assert "every game takes 1 roll" in page
-    assert "or more or more" not in page
-
-
 def test_a_position_with_many_actions_tells_a_few_under_the_pointer():
     """The text of all 126 bets at each of 48,000 positions is 36 MB; two of them and a count do."""
     solution = rollwise.solve(Bets(chips=60))
@@ -181,12 +154,6 @@ def test_a_position_with_many_actions_tells_a_few_under_the_pointer():
     }
     assert set(zip(points.x, points.y, strict=True)) == best
     assert "Positions to know" in report(solution, rules=5)
-
-
-def test_rules_of_thumb_compare_no_numbers_of_sets():
-    policies = Policies.of(rollwise.solve(Ludo(track=6)))
-    assert {"mine", "theirs"} & Setting.of(policies).states.keys() == set()
-    assert "home" in Setting.of(policies).states
 
 
 def test_a_report_begins_with_what_people_need():
@@ -208,11 +175,6 @@ def test_a_report_begins_with_what_people_need():
     boards = page.partition("<div class='boards'>")[2].partition("</div>")[0]
     assert len(set(re.findall('aria-label="([^"]*)"', boards))) == 3
     assert "a mistake costs" in boards
-
-
-@pytest.mark.parametrize(("game", "sign"), [(BearOff(checkers=2), "-"), (Pig(target=10), "+")])
-def test_bad_luck_is_negative_where_few_points_are_good(game, sign):
-    assert Figures.of(rollwise.solve(game)).gain(1.5).startswith(sign)
 
 
 # ---- figures that stand on their own: alternative texts, legends with units, empty cells explained

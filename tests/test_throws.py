@@ -46,14 +46,6 @@ def test_every_method(method):
     assert abs(found.value - float(boxes_by_hand(4))) <= found.error_bound
 
 
-def test_equal_throws_are_one_of_their_weights_sum():
-    one, other = rollwise.build(TwoBoxes()), rollwise.build(OrderedDice())
-    assert one.n_states == other.n_states
-    assert len(one.view[0].throws) == len(other.view[0].throws) == 10
-    chances = {o.next_state.throw: o.exact_chance for o in other.view[0].throws}
-    assert chances == {o.next_state.throw: o.exact_chance for o in one.view[0].throws}
-
-
 def test_a_throw_is_no_state():
     solution = rollwise.solve(TwoBoxes())
     graph = solution.graph
