@@ -236,10 +236,7 @@ def test_a_game_without_a_finite_value_has_no_certificate(tmp_path):
     [
         (lambda text: text[: len(text) // 2], "ends too early"),
         (lambda text: text.replace(" 1\n", " 2\n", 1), "isn't a saved solution|is refused"),
-        (
-            lambda text: text.replace("positions ", "positions 10000000000"),
-            "positions is too large",
-        ),
+        (lambda text: text.replace("positions ", "positions 10000000000"), "is too large"),
         (lambda text: text[:-3] + "0" * 2 + "\n", "the checksum is wrong"),
         (lambda text: text.replace("moves\n", "\n"), "the word moves is expected"),
     ],

@@ -224,20 +224,11 @@ def test_a_model_says_how_its_numbers_were_rounded(tmp_path):
     ("text", "says"),
     [
         ("@type: MDP\n@nr_states\n99999999999\n@model\n", "too short for them"),
-        (
-            "@type: MDP\n@nr_states\n2\n@model\nstate 0 init\n\taction 0\n\t\t5 : 1\n" + " " * 99,
-            "below",
-        ),
-        ("@type: MDP\n@nr_states\n1\n@model\nstate 0 init\n\taction 0\n\t\t0 : 0.5\n", "add up to"),
-        ("@type: MDP\n@nr_states\n1\n@model\nstate 0\n\taction 0\n\t\t0 : 1\n", "0 initial states"),
-        (
-            "@type: MDP\n@nr_states\n1\n@model\nstate 0 init\n\taction 0\n\t\t0 : 1e999999999\n",
-            "number",
-        ),
-        (
-            "@type: MDP\n@nr_states\n2\n@model\nstate 0 init\n\taction 0\n\t\t0 : 1\n",
-            "ends after 1",
-        ),
+        (HEAD.format("MDP") + BODY.replace("1 : 1", "5 : 1"), "below"),
+        (HEAD.format("MDP") + BODY.replace("0 : 1", "0 : 0.5"), "add up to"),
+        (HEAD.format("MDP") + BODY.replace(" init", ""), "0 initial states"),
+        (HEAD.format("MDP") + BODY.replace("0 : 1", "0 : 1e999999999"), "number"),
+        (HEAD.format("MDP").replace("2\n", "3\n", 1) + BODY, "ends after 2"),
         ("@type: POMDP\n@nr_states\n1\n", "hides"),
         ("@type: SMG\n@nr_states\n1\n", "export the game as UMB"),
         ("@type: CTMC\n@nr_states\n1\n", "continuous time"),
