@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from cli_runner import output, refusal
+from little_games import Lanes
 
 import rollwise
 from rollwise.answer.average import average_of, with_best_rate
@@ -324,30 +325,25 @@ class Machine(Game):
 """
 
 
-class Piles(NamedTuple):
-    mine: int
-    theirs: int
-
-
 @dataclass(frozen=True)
 class Race(Game):
     """Two players; the first with 6 points wins. One die brings 0 to 2, or a sure point."""
 
     discount: Fraction = parameter(Fraction(4, 5), at_least=0, at_most=1)  # type: ignore[misc]
 
-    def start(self) -> Piles:
-        return Piles(0, 0)
+    def start(self) -> Lanes:
+        return Lanes(0, 0)
 
-    def actions(self, s: Piles):
+    def actions(self, s: Lanes):
         yield from (0, 1)
 
-    def outcomes(self, s: Piles, action: int):
+    def outcomes(self, s: Lanes, action: int):
         for gain in range(1, 2) if action else range(3):
             mine = s.mine + gain
             if mine >= 6:
                 yield 1, WIN, s
             else:
-                yield 1, PASS, Piles(s.theirs, mine)
+                yield 1, PASS, Lanes(s.theirs, mine)
 
 
 def by_value_iteration(game: Game, sweeps: int = 400) -> float:
@@ -398,11 +394,11 @@ def test_a_subclass_may_change_discount_or_rules() -> None:
         start, actions, outcomes = Race.start, Race.actions, Race.undiscounted
 
     class Surer(Impatient):
-        def outcomes(self, s: Piles, action: int):
+        def outcomes(self, s: Lanes, action: int):
             if s.mine == 5:
                 yield 1, WIN, s
             else:
-                yield 1, PASS, Piles(s.theirs, s.mine + 1)
+                yield 1, PASS, Lanes(s.theirs, s.mine + 1)
 
     assert Impatient().discount == Fraction(1, 2)
     for game in (Impatient(), Surer()):
@@ -416,7 +412,7 @@ def test_helpers_may_apply_the_discount() -> None:
         return game.discount
 
     class ByFunction(Race):
-        def outcomes(self, s: Piles, action: int):
+        def outcomes(self, s: Lanes, action: int):
             for weight, then, after in Race.undiscounted(self, s, action):
                 rest = weight * (1 if then == WIN else stays(self))
                 yield rest, then, after
@@ -426,7 +422,7 @@ def test_helpers_may_apply_the_discount() -> None:
         def stays(self) -> Fraction:
             return self.discount
 
-        def outcomes(self, s: Piles, action: int):
+        def outcomes(self, s: Lanes, action: int):
             for weight, then, after in Race.undiscounted(self, s, action):
                 rest = weight * (1 if then == WIN else self.stays())
                 yield rest, then, after

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 import pytest
-from tests.little_games import Counter
+from little_games import Lanes
 
 import rollwise
 from rollwise import WIN, Game, boards
@@ -71,7 +71,7 @@ class Drawn(Game):
     action_names: ClassVar = ("go",)
 
     def start(self):
-        return Counter(0, 0)
+        return Lanes(0, 0)
 
     def actions(self, s):
         yield 0
@@ -80,8 +80,8 @@ class Drawn(Game):
         yield 1, WIN, s
 
     def roots(self):
-        yield Counter(0, 1)
-        yield Counter(3, 0)
+        yield Lanes(0, 1)
+        yield Lanes(3, 0)
 
 
 class NoCells(Drawn):

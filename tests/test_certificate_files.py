@@ -11,21 +11,15 @@ import pytest
 from cli_runner import run
 from stakes import Gammons
 from stalling_games import Luck, PassablePig, Road, Standoff, Trap
+from test_check_rules import game_of
 from throwing import HighestCounted, HighestPair, SavedRolls, ThrownRunners, TwoBoxes
 
 import rollwise
 from rollwise.answer.certificates import save_certificate
 from rollwise.cli.printing import certify
 from rollwise.errors import RefusedFile, UsageError
-from rollwise.games import create, find_installed
 from rollwise.proofs.certificate_files import same_game
 from rollwise.proofs.check_certificate import check_certificate
-
-
-def game_of(typed):
-    name, *parameters = typed.split()
-    return create(find_installed(name), dict(part.split("=") for part in parameters))
-
 
 SMALL = [
     *map(game_of, ("piglet target=3", "threes dice=2", "super-six sticks=4", "craps")),

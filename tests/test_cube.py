@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from cli_runner import output
+from little_games import Lanes
 from test_check_rules import claims_of
 
 import rollwise
@@ -29,11 +30,6 @@ from rollwise.graph import NO_THROW
 from rollwise.proofs.check_rules import check_rules
 
 GOAL, STEPS = 4, (1, 1, 3)  # of the little race
-
-
-class Lanes(NamedTuple):
-    mine: int
-    theirs: int
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -36,6 +35,7 @@ from rollwise.machine.switches import jit_disabled
 gymnasium = pytest.importorskip("gymnasium")
 pytest.importorskip("pettingzoo")
 
+from little_games import Spot  # noqa: E402
 from small_games import SMALL  # noqa: E402
 
 from rollwise.answer.evaluate_seats import evaluate_seats  # noqa: E402
@@ -247,10 +247,6 @@ pytest.importorskip("pettingzoo")
 SEATS = ("first", "second", "either")
 
 
-class Step(NamedTuple):
-    place: int
-
-
 @dataclass(frozen=True)
 class Sudden(Game):
     """The first turn ends the game before the second player has moved, in any of three ways."""
@@ -258,7 +254,7 @@ class Sudden(Game):
     goes_on: int = 1
 
     def start(self):
-        return Step(0)
+        return Spot(0)
 
     def actions(self, s):
         yield 3  # numbers of actions that aren't ranks
@@ -269,9 +265,9 @@ class Sudden(Game):
         yield 1, DRAW, s
         yield 1 if s.place < 2 else 7, LOSE, s
         if s.place < 2:
-            yield 2, AGAIN, Step(s.place + 1)
+            yield 2, AGAIN, Spot(s.place + 1)
             if self.goes_on:
-                yield self.goes_on, PASS, Step(s.place + 1)
+                yield self.goes_on, PASS, Spot(s.place + 1)
 
 
 KINDS_ENVIRONMENT: list[Game] = [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
 import json
 import random
@@ -17,8 +16,8 @@ import naive_hidden as naive
 import numpy as np
 import polars as pl
 import pytest
-from browser import open_browser
 from cli_runner import output, refusal
+from little_games import Lanes
 
 import rollwise
 from rollwise import AGAIN, DRAW, LOSE, PASS, WIN, Game, payoff
@@ -469,21 +468,16 @@ def test_open_spiel_finds_the_same_exploitability(name, parameters, known):
     assert sum(ours) == pytest.approx(gain)
 
 
-class Peek(NamedTuple):
-    mine: int
-    theirs: int
-
-
 @dataclass(frozen=True)
 class Leaks(Game):
     """The actions tell the other die."""
 
     def start(self):
-        return Peek(0, 0)
+        return Lanes(0, 0)
 
     def deal(self, s):
         for die in (1, 2) if s.mine == 0 else ():
-            yield 1, Peek(1, die)
+            yield 1, Lanes(1, die)
 
     def hidden(self, s):
         return ("theirs",)
@@ -723,18 +717,17 @@ def test_a_page_holds_both_strategies(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_page_plays_whole_games(tmp_path):
-    with contextlib.closing(open_browser()) as browser:
-        for name in ("kuhn-poker", "rock-paper-scissors-dice"):
-            place = tmp_path / f"{name}.html"
-            output("page", name, "--out", str(place))
-            browser.visit(place)
-            ended = "document.querySelector('#table').innerText.includes('Payoff')"
-            moves = "document.querySelector('#table .controls button').click()"
-            for _ in range(20):
-                if not browser.js(ended):
-                    browser.js(moves)
-            assert browser.js(ended)
-            browser.js("document.querySelectorAll('#table .controls button')[1].click()")  # second
-            assert browser.shut_out() == []
-        assert (browser.errors, browser.asked) == ([], [])
+def test_the_page_plays_whole_games(tmp_path, browser):
+    for name in ("kuhn-poker", "rock-paper-scissors-dice"):
+        place = tmp_path / f"{name}.html"
+        output("page", name, "--out", str(place))
+        browser.visit(place)
+        ended = "document.querySelector('#table').innerText.includes('Payoff')"
+        moves = "document.querySelector('#table .controls button').click()"
+        for _ in range(20):
+            if not browser.js(ended):
+                browser.js(moves)
+        assert browser.js(ended)
+        browser.js("document.querySelectorAll('#table .controls button')[1].click()")  # second
+        assert browser.shut_out() == []
+    assert (browser.errors, browser.asked) == ([], [])

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import naive
 import numpy as np
 import pytest
+from little_games import Lanes
 
 import rollwise
 from rollwise import AGAIN, END, PASS, WIN, Game, parameter, payoff, solve, solve_by_layers
@@ -22,11 +23,6 @@ from rollwise.games.yahtzee import Yahtzee
 from rollwise.simulate.turn_by_turn import best_play, play_turn_by_turn
 
 pytestmark = pytest.mark.needs_jit
-
-
-class Lanes(NamedTuple):
-    mine: int
-    theirs: int
 
 
 @dataclass(frozen=True)
@@ -59,10 +55,6 @@ class Hurdles(Game):
 
     def progress(self, s):
         return 0
-
-
-class Spot(NamedTuple):
-    place: int
 
 
 class Hill(NamedTuple):

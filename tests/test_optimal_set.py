@@ -13,6 +13,7 @@ import pytest
 from graphs import ending_graphs
 from hypothesis import given
 from hypothesis import strategies as st
+from little_games import Spot
 
 from rollwise import AGAIN, DRAW, END, PASS, WIN, Chase, Game, Solution, build, evaluate, solve
 from rollwise.analysis.distributions import distribution
@@ -28,10 +29,6 @@ from rollwise.games.threes import Threes
 from rollwise.graph.policies import Policy, ties_in_play
 
 
-class Place(NamedTuple):
-    place: int
-
-
 @dataclass(frozen=True)
 class Fork(Game):
     """Take 5 for sure, or 0 or 10 by a coin, or go where nothing is to be chosen."""
@@ -42,7 +39,7 @@ class Fork(Game):
     better: int = 0
 
     def start(self):
-        return Place(0)
+        return Spot(0)
 
     def actions(self, s):
         yield 0
@@ -57,7 +54,7 @@ class Fork(Game):
 
     def outcomes(self, s, action):
         if s.place == 0 and action == 1:
-            yield 1, AGAIN, Place(1)
+            yield 1, AGAIN, Spot(1)
         yield 1, END, s
 
 
@@ -194,10 +191,6 @@ def test_counts_in_games(game):
     check_counts(build(game))
 
 
-class Steps(NamedTuple):
-    place: int
-
-
 @dataclass(frozen=True)
 class Walk(Game):
     """A point for sure, or nothing or two by a coin, again and again: all play is as good."""
@@ -208,7 +201,7 @@ class Walk(Game):
     action_names: ClassVar = ("sure", "coin")
 
     def start(self):
-        return Steps(0)
+        return Spot(0)
 
     def actions(self, s):
         yield 0
@@ -218,8 +211,8 @@ class Walk(Game):
     def outcomes(self, s, action):
         following = s.place + 2 - s.place % 2
         if s.place % 2 == 0 and action == 1:
-            yield 1, AGAIN, Steps(s.place + 1)
-        yield 1, AGAIN if following < 2 * self.length else END, Steps(following)
+            yield 1, AGAIN, Spot(s.place + 1)
+        yield 1, AGAIN if following < 2 * self.length else END, Spot(following)
 
     def reward(self, s, action):
         return 2 if s.place % 2 else 1 - action

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import NINTH_SQUARE, OWN_PIECE, Browser, open_browser
+from browser import NINTH_SQUARE, OWN_PIECE, Browser, heading
 from tests.little_games import HostileNames
 
 import rollwise
@@ -50,13 +49,6 @@ MOST_MOVES = 300
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    found = open_browser()
-    yield found
-    found.close()
-
-
-@pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """Makes the page of a game, once, and says where it is."""
     folder = tmp_path_factory.mktemp("pages")
@@ -71,10 +63,6 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Any:
         return place, made[name]
 
     return page
-
-
-def heading(browser: Browser) -> str:
-    return str(browser.js("document.querySelector('h2').textContent"))
 
 
 def is_asked(browser: Browser) -> bool:

@@ -10,12 +10,13 @@ from collections import Counter
 from fractions import Fraction
 from functools import cache
 from itertools import combinations_with_replacement, permutations, product
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from little_games import Spot
 
 import rollwise
 from rollwise import Game, game, payoffs, shared, skip, won_by
@@ -351,10 +352,6 @@ def test_compiled_and_interpreted_are_the_same(game):
 
 
 # ---- `skip`, `PASS_BACK` and `payoffs`: what rules for several players say besides PASS and WIN
-
-
-class Spot(NamedTuple):
-    place: int
 
 
 # ---- two players
