@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from cli_runner import run
 from little_games import Ladder
+from rule_faults import SOUND
 
 from rollwise import build, solve
 from rollwise.builders import expand
@@ -71,35 +72,15 @@ def test_sound_iteration_looks_at_its_clock_before_it_has_bounds():
 # ---- rules with a loop that yields nothing and never ends are stopped, and the state is named
 
 
-GAME_RULES = """
-from typing import NamedTuple
-from dataclasses import dataclass
-from rollwise import AGAIN, END, Game
-class Spot(NamedTuple):
-    place: int
-@dataclass(frozen=True)
-class Stuck(Game):
-    where: str = ""
-    def start(self):
-        return Spot(0)
-    def actions(self, s):
-        yield 0
-        while s.place == 40 and WHERE == "actions":
-            pass
-    def outcomes(self, s, action):
-        while s.place == 40 and WHERE == "outcomes":
-            pass
-        if s.place < 100:
-            yield 1, AGAIN, Spot(s.place + 1)
-        else:
-            yield 1, END, s
-    def reward(self, s, action):
-        while s.place == 40 and WHERE == "reward":
-            pass
-        return 1.0
-    players = 1
-    objective = "maximize"
-"""
+LOOP = "        while s.place == 2:\n            pass\n"
+STUCK = {  # a loop in the place of what each method yields or gives
+    "actions": ("        yield 0\n        yield 1\n", f"{LOOP}        yield 0\n"),
+    "outcomes": ("        for face", f"{LOOP}        for face"),
+    "reward": (
+        "    def progress",
+        f"    def reward(self, s, a):\n{LOOP}        return 1\n    def progress",
+    ),
+}
 
 RUN = """
 import sys
@@ -111,7 +92,7 @@ expand.LOOKS, expand.SECONDS_BETWEEN = 3, 0.2
 from rollwise.builders.compiled import explorer
 explorer.LOOKS, explorer.SECONDS_BETWEEN = 3, 0.2
 try:
-    build(stuck.Stuck(), mode={mode!r})
+    build(stuck.Own(), mode={mode!r})
 except RulesError as error:
     print(error)
 """
@@ -126,8 +107,7 @@ except RulesError as error:
     ],
 )
 def test_a_loop_that_yields_nothing_is_stopped(where, mode, tmp_path):
-    source = GAME_RULES.replace("WHERE", repr(where)).replace('    where: str = ""\n', "")
-    (tmp_path / "stuck.py").write_text(source)
+    (tmp_path / "stuck.py").write_text(SOUND.replace(*STUCK[where]))
     # in a process of its own: what is compiled goes on until the process ends
     done = subprocess.run(
         [sys.executable, "-c", RUN.format(folder=str(tmp_path), mode=mode)],
@@ -137,7 +117,7 @@ def test_a_loop_that_yields_nothing_is_stopped(where, mode, tmp_path):
         timeout=300,
     )
     assert re.search(
-        rf"^stuck: {where}\(\) fails in the state place=40.*: TakesTooLong: no end after .* "
+        rf"^own: {where}\(\) fails in the state place=2.*: TakesTooLong: no end after .* "
         r"seconds; does a loop in it never end\? \(stuck.py, line \d+\)$",
         done.stdout,
         re.MULTILINE,
