@@ -35,7 +35,9 @@ def bytes_of(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
-def require_same(game: Game, folder: Path) -> None:
+@pytest.mark.parametrize("game", GAMES, ids=lambda game: game.name)
+def test_a_folder_holds_what_memory_holds_and_is_proved_again(game: Game, tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
     plain, saved = solve_by_layers(game), solve_by_layers(game, save=folder)
     read = load(folder, game)
     for answer in (saved, read):
@@ -52,11 +54,10 @@ def require_same(game: Game, folder: Path) -> None:
     assert read.find(plain.space.states[last].tolist()) == last
     with pytest.raises(UnknownState):
         read.find([77] * len(plain.space.field_names))
-
-
-@pytest.mark.parametrize("game", GAMES, ids=lambda game: game.name)
-def test_a_folder_holds_what_memory_holds(game: Game, tmp_path: Path) -> None:
-    require_same(game, tmp_path / "f")
+    found = verify_layers(folder)
+    assert found.verified
+    assert found.n_proved == found.n_layers == len(plain.space.progress)
+    assert (found.error_bound, found.residual) == (plain.error_bounds.max(), 0)
 
 
 class Killed(BaseException):
@@ -231,20 +232,6 @@ def test_a_disk_with_too_little_room_is_named(
 
 
 # ---- folders of layers, each layer proved again: what holds is accepted, and nothing else
-
-
-def require_verified(game: Game, folder: Path) -> None:
-    solved = solve_by_layers(game, save=folder)
-    found = verify_layers(folder)
-    assert found.verified
-    assert found.n_proved == found.n_layers == len(solved.space.progress)
-    assert found.error_bound == solved.error_bounds.max()
-    assert found.residual == 0
-
-
-@pytest.mark.parametrize("game", GAMES, ids=lambda game: game.name)
-def test_a_folder_is_proved_again(game: Game, tmp_path: Path) -> None:
-    require_verified(game, tmp_path)
 
 
 def test_no_solver_runs_where_play_leaves_each_layer(
