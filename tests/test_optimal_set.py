@@ -292,32 +292,27 @@ def test_the_figures_of_threes():
 
 
 def test_the_frontier_of_wins_and_moves_against_every_policy():
-    game = GamblersProblem(capital=2, goal=4)
+    game = GamblersProblem(capital=2, goal=5)
     graph, found = build(game), frontier(game, "most:moves", tolerance=0.0)
     means, moves = ([corner[i] for corner in found.corners][::-1] for i in (0, 1))
-    attained = set()
-    choices = [range(*graph.action_indptr[s : s + 2]) for s in range(graph.n_states)]
-    for actions in product(*choices):
-        chain, won = np.eye(graph.n_states), np.zeros(graph.n_states)
-        for s, a in enumerate(actions):
-            part = slice(*graph.outcome_indptr[a : a + 2])
-            share = graph.outcome_weight[part] / graph.outcome_weight[part].sum()
-            for t, p, payoff in zip(
-                graph.outcome_state[part], share, graph.outcome_payoff[part], strict=True
-            ):
-                if t >= 0:
-                    chain[s, t] -= p
-                else:
-                    won[s] += p * (payoff > 0)
-        mean, length = np.linalg.solve(chain, np.column_stack([won, np.ones(len(won))]))[0]
-        if mean >= means[0]:
-            assert length <= np.interp(mean, means, moves) + found.gap + 1e-9
-        attained |= {
-            i
-            for i, one in enumerate(zip(means, moves, strict=True))
-            if np.allclose(one, (mean, length))
-        }
-    assert len(attained) == len(means) == len(set(found.corners)) > 2
+    n, rows = graph.n_states, []  # of each action the chances of the next states, and of a win
+    for state in graph.view:
+        rows.append(np.zeros((len(state.actions), n + 1)))
+        for row, action in zip(rows[-1], state.actions, strict=True):
+            for outcome in action.outcomes:
+                if not outcome.is_over:
+                    row[outcome.target] += outcome.chance
+                elif outcome.payoff > 0:
+                    row[n] += outcome.chance
+    picks = np.array(list(product(*(range(len(row)) for row in rows))))
+    chain = np.stack([row[picks[:, s]] for s, row in enumerate(rows)], axis=1)
+    right = np.stack([chain[..., n], np.ones(picks.shape)], axis=-1)
+    every = np.linalg.solve(np.eye(n) - chain[..., :n], right)[:, 0]
+    known = every[every[:, 0] >= means[0]]
+    assert np.all(known[:, 1] <= np.interp(known[:, 0], means, moves) + found.gap + 1e-9)
+    for corner in zip(means, moves, strict=True):
+        assert np.isclose(every, corner).all(axis=1).any()
+    assert len(means) == len(set(found.corners)) > 2
 
 
 def test_the_frontier_against_every_policy():

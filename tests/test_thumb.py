@@ -268,7 +268,7 @@ def test_turns_with_a_pool_are_scored_without_a_graph():
         [
             {"if": "rolls_left >= 2", "most": ["number - 2*points_above + left*above", "total"]},
             {"if": "left <= 1", "most": ["left*short - made"]},
-            {"if": "upper >= 6", "do": "threes"},
+            {"if": "upper >= 6", "do": "twos"},
             {"if": "rolls_left <= 0", "most": ["beyond - 2*ones", "points"]},
             {"most": ["above"]},
         ],
