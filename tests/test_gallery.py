@@ -622,7 +622,7 @@ PATHS = ("finkel", "blitz", "masters")
 def moves(game: RoyalUr) -> Iterator[tuple[Race, int, int]]:
     """Some positions, with throws and moves."""
     graph = rollwise.build(game)
-    for fields in graph.states[: graph.n_positions : 17].tolist():
+    for fields in graph.states[: graph.n_positions : 61].tolist():
         s = Race(*fields[:4])
         for _, throw in game.throws(s):
             for k in game.actions(s, throw):
