@@ -10,19 +10,23 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from little_games import RandomTable
+from little_games import RandomTable, Spot
 from scipy.sparse import csc_matrix, identity
 from scipy.sparse.linalg import spsolve
+from small_games import SMALL
 from throwing import Runners
 
 from rollwise import AGAIN, DRAW, LOSE, PASS, WIN, Game
+from rollwise.answer.evaluate_seats import evaluate_seats
+from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.answer.solve import solve
 from rollwise.environments.agents import mean_reward
 from rollwise.environments.arena import Arena
-from rollwise.environments.single import GameEnv
+from rollwise.environments.single import GameEnv, Transitions
 from rollwise.environments.vector import GameVectorEnv
-from rollwise.errors import EndlessPlay, UsageError
+from rollwise.errors import EndlessPlay, ForMorePlayers, RollwiseError, UsageError
+from rollwise.games import available
 from rollwise.games.craps import Craps
 from rollwise.games.hare_and_tortoise import HareAndTortoise
 from rollwise.games.pig import Pig
@@ -35,15 +39,7 @@ from rollwise.machine.switches import jit_disabled
 gymnasium = pytest.importorskip("gymnasium")
 pytest.importorskip("pettingzoo")
 
-from little_games import Spot  # noqa: E402
-from small_games import SMALL  # noqa: E402
-
-from rollwise.answer.evaluate_seats import evaluate_seats  # noqa: E402
-from rollwise.answer.references import Policies  # noqa: E402
 from rollwise.environments.aec import GameAECEnv, env  # noqa: E402
-from rollwise.environments.single import Transitions  # noqa: E402
-from rollwise.errors import ForMorePlayers, RollwiseError  # noqa: E402
-from rollwise.games import available  # noqa: E402
 
 KINDS = [  # two players, points, a pool of dice, throws before choices, and a contest at points
     ("pig", None),
@@ -239,9 +235,6 @@ def env_names(game, **options):
 
 
 # ---- what agents get: the mean reward of optimal play is the game's value, in every seat
-
-
-pytest.importorskip("pettingzoo")
 
 
 SEATS = ("first", "second", "either")
