@@ -185,7 +185,7 @@ def test_luck_and_skill_add_up_for_every_seat(table, seed):
         assert ledger.skill[0] <= 1e-12  # nobody gains by leaving the equilibrium
     assert sorted(ledger.result for ledger in ledgers) == [-1, -1, 1]
     for entry in session.accounts:  # one win is shared out at every moment
-        worth = np.array([entry.seen_by(seat) for seat in range(3)])
+        worth = np.array([entry.seen[seat] for seat in range(3)])
         assert worth.sum(axis=0) == pytest.approx(-1, abs=1e-12)
         assert entry.cost == pytest.approx(-min(entry.skill_of(entry.seat), 0), abs=1e-12)
     assert math.isclose(session.ledger(1).skill[0], 0, abs_tol=1e-12)
