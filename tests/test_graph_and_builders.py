@@ -226,6 +226,7 @@ def test_a_state_is_found_by_its_fields():
     for state, fault in (
         ((0, 0, 99), "no play comes to the state banked=0, rival=0, turn=99"),
         ((0, 0), "a state has 3 fields, and not 2"),
+        ("a=0", "'a=0' isn't a state of this game: write its fields as a tuple"),
         ((0, 0, 0, 0), "a state has 3 fields, and not 4"),
         ((0, 0, 0.5), r"\(0, 0, 0.5\) aren't whole numbers"),
         (named, "turn is missing"),

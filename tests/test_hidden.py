@@ -510,6 +510,11 @@ def changed(**rules):
         (changed(outcomes=lambda self, s, a: [(1, PASS, 3)]), RulesError, "3 isn't a state"),
         (changed(outcomes=lambda self, s, a: [(1, PASS, s)]), EndlessPlay, "can return to the"),
         (changed(outcomes=lambda self, s, a: 1 / 0), RulesError, "division by zero"),
+        (
+            changed(outcomes=lambda self, s, a: [(random.randint(1, 2), WIN, s), (1, LOSE, s)]),
+            RulesError,
+            "outcomes() draws with random.randint; rules are without chance",
+        ),
     ],
 )
 def test_refusals_name_the_remedy(game, error, says):

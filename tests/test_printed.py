@@ -111,6 +111,7 @@ def test_how_they_look() -> None:
     assert str(certified(-1e-20, 1e-3)) == "0.0000 ± 1.1e-03"
     assert str(certified(1e300, 1e290)) == "1.00000000000e+300 ± 1.1e+290"
     assert str(certified(math.nan, math.inf)) == "nan ± inf"
+    assert certified(0.5, math.inf).sure == "not certified: no error bound was proved"
     assert str(estimated(0.5433, 0.0123)) == "0.543 ± 0.012"
     assert str(estimated(17.25, 123.0)) == "20 ± 120"
     assert str(estimated(0.5, 0.0)) == "0.500000 ± 0"

@@ -30,6 +30,7 @@ import functools, itertools
 from collections import Counter
 from dataclasses import dataclass
 from enum import Enum
+from fractions import Fraction
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -111,6 +112,8 @@ LINE = RULES[: RULES.index("@)")].count("\n") + 1
 CASES = [
     ("len(Counter((1,)))", "'Counter'", "numbers.count(number)"),
     ("Step().size", "'Step()'", "objects of classes"),
+    ("int(Fraction(2, 1))", "'Fraction'", "write a / b"),
+    ("int(np.int64(1))", "'np.int64(1)'", "int(x)"),
     ("sum(map(lambda k: k, (1,)))", "an inner function", "outside of the rule"),
     ("len(list(itertools.accumulate(range(1))))", "'itertools.accumulate'", "write a loop"),
     ("functools.reduce(max, PAIR)", "functools.reduce(max, PAIR)", "write a loop"),

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from rollwise.builders.compiled.cache_key import NotCompilable
 from rollwise.builders.compiled.reads import RATIO
 from rollwise.builders.compiled.sources import MISSING, Place, Source
-from rollwise.builders.compiled.translating import OBJECTS
+from rollwise.builders.compiled.translating import instead_of
 from rollwise.faults import PASSED_ON, is_users, one_line
 from rollwise.game import Game
 
@@ -269,7 +269,7 @@ def _how_to_read(name: str, value: Any) -> str:
             return f"{THROUGH_SELF}; {NAMED['super']}"
         if value.__module__ == "builtins":
             return f"compiled rules don't know it: {WRITE_LOOP}"
-        return OBJECTS
+        return instead_of(value)
     return (
         "" if value is MISSING else f"it is a {type(value).__name__}; "
     ) + "rules may read numbers, tuples, lists and dictionaries of them, NumPy arrays and functions"

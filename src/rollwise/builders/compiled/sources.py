@@ -16,12 +16,14 @@ import linecache
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from enum import Enum
 from functools import cached_property
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 from rollwise.builders.compiled.cache_key import (
+    RULES,
     NotCompilable,
     attributes_read,
     goes_with_version,
@@ -29,7 +31,7 @@ from rollwise.builders.compiled.cache_key import (
     is_place,
 )
 from rollwise.faults import is_users
-from rollwise.reach import closure_read, globals_read, names_in
+from rollwise.reach import closure_read, functions_reached, globals_read, names_in
 
 MISSING = object()  # stands for an unknown value
 
@@ -102,6 +104,54 @@ def _tree_of(function: Any) -> ast.AST | None:
     definition.outermost = True
     ast.increment_lineno(definition, max(first, 1) - 1 - indented)
     return definition  # type: ignore[no-any-return]
+
+
+def compared_by_identity(game: Any) -> str:
+    """The first ``is`` of rules and policies for a bool or an `IntEnum`; empty without any.
+
+    Fields reach the rules as whole numbers: ``s.up is True`` and ``s.mood is Mood.CALM`` never
+    hold. Parameters keep their types, so ``self.long is True`` is fine.
+    """
+    kind = type(game)
+    rules = [*(getattr(kind, name) for name in RULES), *game.policies().values()]
+    source = Source(f for f in functions_reached(rules, kind) if _asks_identity(f.__code__))
+    for node, place in source.nodes(None):
+        if isinstance(node, ast.MatchSingleton):
+            asked = node.value is not None
+        elif isinstance(node, ast.Compare):
+            terms = [node.left, *node.comparators]
+            asked = any(
+                _never_is(one, other, source, place)
+                for left, op, right in zip(terms, node.ops, terms[1:], strict=False)
+                if isinstance(op, ast.Is | ast.IsNot)
+                for one, other in ((left, right), (right, left))
+            )
+        else:
+            continue
+        if asked:
+            text = ast.unparse(node)
+            text = f"case {text}" if isinstance(node, ast.MatchSingleton) else text
+            return f"{text!r} ({Path(place.file).name}, line {place.line})"
+    return ""
+
+
+def _asks_identity(code: CodeType) -> bool:
+    """Whether a function or an inner function has an ``is``."""
+    inner = [part for part in code.co_consts if isinstance(part, CodeType)]
+    return dis.opmap["IS_OP"] in code.co_code[::2] or any(map(_asks_identity, inner))
+
+
+def _never_is(term: ast.expr, other: ast.expr, source: Source, place: Place) -> bool:
+    """Whether ``term is other`` asks a field, which is a number, for a bool or an `IntEnum`."""
+    if isinstance(term, ast.Attribute) and getattr(term.value, "id", None) == "self":
+        return False
+    if isinstance(other, ast.Constant):
+        return isinstance(other.value, bool) and isinstance(term, ast.Attribute | ast.Subscript)
+    owner = other.value if isinstance(other, ast.Attribute) else other
+    value = source.value(owner.id, place) if isinstance(owner, ast.Name) else MISSING
+    if isinstance(other, ast.Attribute):
+        value = getattr(value, other.attr, MISSING)
+    return isinstance(value, int) and isinstance(value, Enum)
 
 
 def _reaches(tree: Any, line: int) -> bool:
