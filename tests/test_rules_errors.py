@@ -7,6 +7,7 @@ import re
 import time
 import warnings
 from dataclasses import dataclass
+from enum import IntEnum
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -14,7 +15,7 @@ import numpy as np
 import pytest
 from cli_runner import output, refusal, run
 
-from rollwise import AGAIN, END, LOSE, PASS, WIN, Game, build
+from rollwise import AGAIN, END, LOSE, PASS, WIN, Game, build, policy
 from rollwise.analysis.findings import oddities
 from rollwise.builders import CompileWarning
 from rollwise.errors import RulesError, TooManyStates
@@ -212,6 +213,85 @@ def test_too_many_states(max_states, mode):
     assert "max_states=N" in message
     assert re.search(r"\(about \d+\.\d [kM]B for the ones found\)", message)
     assert time.perf_counter() - begun < 5
+
+
+class Sky(IntEnum):
+    CLEAR = 0
+    DARK = 1
+
+
+class Weather(NamedTuple):
+    sky: Sky
+    late: bool
+
+
+@dataclass(frozen=True)
+class Walk(Game):
+    """Rules that compare objects; only those of parameters keep their types."""
+
+    sky: Sky = Sky.CLEAR
+
+    def start(self):
+        return Weather(Sky.CLEAR, False)
+
+    def actions(self, s):
+        yield 0
+        if self.sky is Sky.DARK or s.sky is None:
+            yield 1
+
+    def outcomes(self, s, action):
+        yield 1, WIN, s
+
+
+def _of_enumeration(self, s):
+    return (0, 1) if s.sky is not Sky.DARK else (0,)
+
+
+def _of_bool(self, s):
+    return [0 for _ in range(2) if s.late is False]
+
+
+def _of_case(self, s):
+    match s.late:
+        case True:
+            return (0,)
+    return (1,)
+
+
+@policy
+def _of_policy(self, s):
+    return 0 if s.sky is Sky.CLEAR else 1
+
+
+@pytest.mark.parametrize(
+    ("actions", "text"),
+    [
+        (_of_policy, "'s.sky is Sky.CLEAR' (test_rules_errors.py, line "),
+        (_of_enumeration, "'s.sky is not Sky.DARK' (test_rules_errors.py, line "),
+        (_of_bool, "'s.late is False' (test_rules_errors.py, line "),
+        (_of_case, "'case True' (test_rules_errors.py, line "),
+    ],
+)
+def test_fields_are_compared_by_number(mode, actions, text):
+    build(Walk(), mode=mode)
+    name = "at_dawn" if actions is _of_policy else "actions"
+    message = error_of(type("Walk", (Walk,), {name: actions})(), mode)
+    assert text in message
+    assert message.endswith("reach the rules as whole numbers; write == or !=")
+
+
+@pytest.mark.parametrize(
+    ("field", "remedy"),
+    [
+        (None, "a number that the field hasn't elsewhere"),
+        ("dark", "an IntEnum"),
+        (((1, 2), (3, 4)), "one tuple"),
+        (0.5, "a smaller unit"),
+    ],
+)
+def test_fields_that_are_no_numbers_have_a_remedy(field, remedy):
+    game = type("Walk", (Walk,), {"start": lambda self: Weather(field, False)})()
+    assert remedy in error_of(game)
 
 
 @dataclass(frozen=True)
