@@ -274,6 +274,10 @@ class Browser:
         return base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])
 
 
+def heading(browser: Browser) -> str:
+    return str(browser.js("document.querySelector('h2').textContent"))
+
+
 def open_browser() -> Browser:
     """A browser; the test is skipped, and says why, where none is installed."""
     try:

@@ -40,6 +40,13 @@ def run(*arguments: str, cwd: Path | None = None) -> Done:
     return Done(int(code or 0), out.getvalue(), err.getvalue())
 
 
+def play(folder: Path, *arguments: str, typed: str) -> Done:
+    """A game at the terminal for which these lines are typed, until they end."""
+    lines = io.StringIO("".join(f"{line}\n" for line in typed.split(" / ")))
+    with mock.patch("sys.stdin", lines):
+        return run("play", *arguments, cwd=folder)
+
+
 def output(*arguments: str, cwd: Path | None = None) -> str:
     done = run(*arguments, cwd=cwd)
     assert done.returncode == 0, done.stderr

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gc
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -71,3 +73,12 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
 def mode(request: pytest.FixtureRequest) -> str:
     """Who runs the rules: both builders are to give the same."""
     return request.param
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    from browser import open_browser
+
+    found = open_browser()
+    yield found
+    found.close()

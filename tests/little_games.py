@@ -346,7 +346,7 @@ ALL: tuple[Game, ...] = (
 HOSTILE = "<img src=x onerror=\"document.title='broken'\"></script><script>throw 1</script>"
 
 
-class Counter(NamedTuple):
+class Lanes(NamedTuple):
     mine: int
     theirs: int
 
@@ -359,7 +359,7 @@ class HostileNames(Game):
     action_names: ClassVar = (HOSTILE, f"b {HOSTILE}")
 
     def start(self):
-        return Counter(0, 0)
+        return Lanes(0, 0)
 
     def actions(self, s):
         yield 0
@@ -370,7 +370,7 @@ class HostileNames(Game):
             if s.mine + face + action >= 5:
                 yield 1, WIN if action == 0 else DRAW, s
             else:
-                yield 1, PASS, Counter(s.theirs, s.mine + face + action)
+                yield 1, PASS, Lanes(s.theirs, s.mine + face + action)
 
     def describe(self, s):
         return f"{HOSTILE} {s.mine} to {s.theirs}"

@@ -10,7 +10,7 @@ from collections.abc import Hashable, Mapping
 from fractions import Fraction
 from typing import NamedTuple
 
-from rollwise.game import DRAW, END, LOSE, WIN, Game, is_over, seats_on
+from rollwise.game import DRAW, END, LOSE, WIN, Game, is_over, payoff_of, seats_on
 from rollwise.graph import StateGraph
 
 PAYOFF = {WIN: 1, LOSE: -1, DRAW: 0, END: 0}
@@ -27,10 +27,10 @@ class Move(NamedTuple):
 Moves = Mapping[Hashable, list[Move]]
 
 
-def expand_action(game: Game, state, label: int) -> list[tuple[Fraction, int, tuple | None]]:
+def expand_action(game: Game, *choice) -> list[tuple[Fraction, int, tuple | None]]:
     """The outcomes of an action as (weight, then, next state), without impossible ones."""
     outcomes = []
-    for weight, then, following in game.outcomes(state, label):
+    for weight, then, following in game.outcomes(*choice):
         if weight != 0:
             weight = Fraction(weight if isinstance(weight, float) else int(weight))
             outcomes.append((weight, then, None if is_over(then) else following))
@@ -70,22 +70,37 @@ def merge_equal(found: dict[tuple, dict[int, list]], first_states: int = 1024) -
 
 
 def moves_of_game(game: Game) -> dict[tuple, list[Move]]:
-    """The recursion of a game, straight from its rules."""
-    moves = {}
-    for state, actions in explore(game).items():
-        moves[state] = []
-        for label, outcomes in actions.items():
-            total = sum(weight for weight, _, _ in outcomes)
-            constant, coefficients = Fraction(game.reward(state, label)), {}
-            for weight, then, following in outcomes:
-                if following is None:
-                    constant += weight / total * PAYOFF[then]
-                else:
-                    sign = 1 if is_over(then) or not seats_on(then, 2) else -1
-                    before = coefficients.get(following, 0)
-                    coefficients[following] = before + sign * weight / total
-            moves[state].append(Move(label, constant, coefficients))
+    """The recursion of a game, straight from its rules; after a throw it is in (state, throw)."""
+    moves, queue = {}, list(dict.fromkeys([game.start(), *game.roots()]))
+    for state in queue:  # grows while it runs
+        if state in moves:
+            continue
+        situations = {state: (state,)}
+        if game.has_throws:
+            throws = list(game.throws(state))
+            total = sum(weight for weight, _ in throws)
+            chances = {(state, throw): Fraction(weight, total) for weight, throw in throws}
+            moves[state] = [Move(-1, Fraction(0), chances)]
+            situations = {key: key for key in chances}
+        for here, at in situations.items():
+            moves[here] = [move_of(game, *at, label) for label in game.actions(*at)]
+            queue += [t for move in moves[here] for t in move.coefficients]
     return moves
+
+
+def move_of(game: Game, *choice) -> Move:
+    """The move that a choice of the rules is: the state, the throw if there is one, the action."""
+    outcomes = expand_action(game, *choice)
+    total = sum(weight for weight, _, _ in outcomes)
+    constant, coefficients = Fraction(game.reward(*choice)), {}
+    for weight, then, following in outcomes:
+        if following is None:
+            worth = PAYOFF[then] if then in PAYOFF else payoff_of(then)
+            constant += weight / total * Fraction(worth)
+        else:
+            sign = -1 if seats_on(then, 2) else 1
+            coefficients[following] = coefficients.get(following, 0) + sign * weight / total
+    return Move(choice[-1], constant, coefficients)
 
 
 def moves_of_graph(graph: StateGraph) -> dict[int, list[Move]]:

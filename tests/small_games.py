@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from rollwise import Game
+from rollwise.coach import Session, Table
 from rollwise.games import available
 
 SMALL: dict[str, dict[str, Any]] = {
@@ -45,3 +48,15 @@ TYPED = {  # as on the command line
 def small_game(name: str) -> Game:
     """A game of the gallery by its name, made small."""
     return available()[name](**SMALL.get(name, {}))
+
+
+def played(table: Table, seed: int, names=("Ann", "Bob"), moves: int = 10_000) -> Session:
+    """A game of random choices, or its first moves."""
+    names = names[: table.graph.players]
+    session = Session(table, names, [None] * len(names), seed=seed)
+    generator = np.random.default_rng(seed)
+    while not session.is_over and len(session.accounts) < moves:
+        choices = session.choices
+        session.choose(choices[int(generator.integers(len(choices)))].action)
+        session.roll()
+    return session

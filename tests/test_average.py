@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -11,15 +12,17 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from cli_runner import output, refusal
+from little_games import Lanes
 
 import rollwise
-import rollwise.answer.average as average_module
 from rollwise.answer.average import average_of, with_best_rate
 from rollwise.answer.verify import verify
 from rollwise.derive.average import Average
 from rollwise.errors import ParameterError, RulesError
-from rollwise.game import AGAIN, Game
+from rollwise.game import AGAIN, DRAW, PASS, WIN, Game, is_over, parameter
 from rollwise.games.farkle import Zilch
+from rollwise.games.frozen_lake import FrozenLake
+from rollwise.proofs.check_rules import Claims, check_rules
 
 SHEET = """
 from dataclasses import dataclass
@@ -187,19 +190,6 @@ class Hill(Machine):
         return 1
 
 
-def test_few_rates_lead_to_the_average(monkeypatch: pytest.MonkeyPatch) -> None:
-    rates = []
-    cycle = average_module._cycle
-    monkeypatch.setattr(
-        "rollwise.answer.average._cycle",
-        lambda game, rate: rates.append(rate) or cycle(game, rate),
-    )
-    average, bound = average_of(rollwise.solve(Hill()))
-    assert len(rates) < 20
-    assert average == pytest.approx(float(best_of_all_policies(Hill())), abs=1e-11)
-    assert bound < 1e-12
-
-
 def test_a_home_that_was_asked_for_stays() -> None:
     average, bound = average_of(rollwise.solve(Hill()))
     solution = rollwise.solve(with_best_rate(Average(Hill(), home=3)))
@@ -239,7 +229,7 @@ def test_a_published_average(tmp_path: Path) -> None:
 @pytest.mark.needs_jit
 def test_the_average_of_zilch() -> None:
     """M. Busche (2010), Maximizing Expected Scores in the Game of Zilch: 620.855 points a turn."""
-    solution = rollwise.solve(Zilch(most=20_000))
+    solution = rollwise.solve(Zilch(most=15_000))
     average, bound = average_of(solution)
     assert bound < 1e-9
     assert average == pytest.approx(620.855, abs=5e-4)
@@ -298,3 +288,176 @@ def test_games_without_an_average_are_refused(tmp_path: Path) -> None:
         sheet.write_text(SHEET.replace(old, new).replace("import AGAIN", "import END, AGAIN"))
         assert message in refusal("solve", "parrondo.py", cwd=tmp_path)
     assert "no end" in refusal("solve", "pig", "as=average")
+
+
+# ---- a discount: value iteration on the rules as written gives the same values
+
+
+SHEET_DISCOUNT = """
+from typing import NamedTuple
+from rollwise.game import AGAIN, Game
+
+class Age(NamedTuple):
+    age: int
+
+class Machine(Game):
+    players, objective = 1, "maximize"
+    discount = 0.9
+    action_names = ("keep", "replace")
+
+    def start(self):
+        return Age(0)
+
+    def actions(self, s):
+        if s.age < 5:
+            yield 0
+        yield 1
+
+    def outcomes(self, s, action):
+        if action == 1:
+            yield 1, AGAIN, Age(0)
+        else:
+            yield 3, AGAIN, Age(s.age + 1)
+            yield 1, AGAIN, Age(5)
+
+    def reward(self, s, action):
+        return 10 - 2 * s.age if action == 0 else -5
+"""
+
+
+@dataclass(frozen=True)
+class Race(Game):
+    """Two players; the first with 6 points wins. One die brings 0 to 2, or a sure point."""
+
+    discount: Fraction = parameter(Fraction(4, 5), at_least=0, at_most=1)  # type: ignore[misc]
+
+    def start(self) -> Lanes:
+        return Lanes(0, 0)
+
+    def actions(self, s: Lanes):
+        yield from (0, 1)
+
+    def outcomes(self, s: Lanes, action: int):
+        for gain in range(1, 2) if action else range(3):
+            mine = s.mine + gain
+            if mine >= 6:
+                yield 1, WIN, s
+            else:
+                yield 1, PASS, Lanes(s.theirs, mine)
+
+
+def by_value_iteration(game: Game, sweeps: int = 400) -> float:
+    """The value of the start, with each value of a next state multiplied by the discount."""
+    rate = float(game.discount)
+    lost = -1.0 if game.objective == "win" and game.players == 1 else 0.0
+    values: dict = {game.start(): 0.0}
+
+    def worth(s, action) -> float:
+        outcomes = list(game.undiscounted(s, action))
+        total = 0.0
+        for weight, then, after in outcomes:
+            if is_over(then):
+                total += weight * (1.0 if then == WIN else lost)
+            else:
+                value = values.setdefault(after, 0.0) * (-1 if then == PASS else 1)
+                total += weight * (rate * value + (1 - rate) * lost)
+        return game.reward(s, action) + total / sum(weight for weight, _, _ in outcomes)
+
+    for _ in range(sweeps):
+        for s in list(values):
+            values[s] = max(worth(s, action) for action in game.actions(s))
+    return values[game.start()]
+
+
+def machine(folder: Path) -> Game:
+    space: dict = {}
+    exec(SHEET_DISCOUNT, space)  # the text of the sheet that the commands read
+    return space["Machine"]()
+
+
+def test_values_are_those_of_discounted_value_iteration(tmp_path: Path) -> None:
+    for game in (machine(tmp_path), Race(), FrozenLake(discount=Fraction(9, 10))):
+        solution = rollwise.solve(game, mode="interpreted")
+        assert solution.value == pytest.approx(by_value_iteration(game), abs=1e-11)
+        assert solution.error_bound < 1e-11
+        states = list(map(tuple, solution.graph.states.tolist()))
+        values, bounds = (
+            dict(zip(states, numbers[:, None].tolist(), strict=True))
+            for numbers in (solution.values, solution.error_bounds)
+        )
+        assert check_rules(game, Claims(values, bounds)) == ""
+
+
+def test_a_subclass_may_change_discount_or_rules() -> None:
+    class Impatient(Game):
+        discount = 0.5
+        start, actions, outcomes = Race.start, Race.actions, Race.undiscounted
+
+    class Surer(Impatient):
+        def outcomes(self, s: Lanes, action: int):
+            if s.mine == 5:
+                yield 1, WIN, s
+            else:
+                yield 1, PASS, Lanes(s.theirs, s.mine + 1)
+
+    assert Impatient().discount == Fraction(1, 2)
+    for game in (Impatient(), Surer()):
+        assert rollwise.solve(game).value == pytest.approx(by_value_iteration(game), abs=1e-11)
+
+
+def test_helpers_may_apply_the_discount() -> None:
+    """Then it isn't applied a second time; a helper must be known when the class is made."""
+
+    def stays(game: Game) -> Fraction:
+        return game.discount
+
+    class ByFunction(Race):
+        def outcomes(self, s: Lanes, action: int):
+            for weight, then, after in Race.undiscounted(self, s, action):
+                rest = weight * (1 if then == WIN else stays(self))
+                yield rest, then, after
+                yield weight - rest, DRAW, s
+
+    class ByMethod(ByFunction):
+        def stays(self) -> Fraction:
+            return self.discount
+
+        def outcomes(self, s: Lanes, action: int):
+            for weight, then, after in Race.undiscounted(self, s, action):
+                rest = weight * (1 if then == WIN else self.stays())
+                yield rest, then, after
+                yield weight - rest, DRAW, s
+
+    expected = rollwise.solve(Race()).value
+    for game in (ByFunction(), ByMethod()):
+        assert rollwise.solve(game, mode="interpreted").value == pytest.approx(expected, abs=1e-11)
+
+    space = {"Game": Game, "Race": Race}
+    exec(
+        "class Late(Race):\n"
+        "    def outcomes(self, s, action):\n"
+        "        yield from rest(self, Race.undiscounted(self, s, action))\n"
+        "def rest(game, ways):\n"
+        "    return [(weight * game.discount, *way) for weight, *way in ways]\n",
+        space,
+    )
+    with pytest.raises(ParameterError, match=r"rest\(\) reads the discount"):
+        space["Late"]()
+
+
+def test_commands_take_a_sheet_with_a_discount(tmp_path: Path) -> None:
+    (tmp_path / "machine.py").write_text(SHEET_DISCOUNT)
+    assert "48.7830092834674" in output("solve", "machine.py", cwd=tmp_path)
+    assert "replace" in output("table", "machine.py", cwd=tmp_path)
+    for wrong in ("1.5", "-0.1", "float('nan')", "'much'", "True"):
+        (tmp_path / "machine.py").write_text(SHEET_DISCOUNT.replace("= 0.9", f"= {wrong}"))
+        assert "discount is" in refusal("solve", "machine.py", cwd=tmp_path)
+
+
+def test_games_of_three_have_no_discount() -> None:
+    class Three(Game):
+        players, discount = 3, 0.5
+        start, actions, outcomes = Race.start, Race.actions, Race.undiscounted
+
+    with pytest.raises(ParameterError, match="one player or two"):
+        Three()

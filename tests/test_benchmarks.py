@@ -7,14 +7,9 @@ import json
 import numpy as np
 import pytest
 from benchmarks import history, scale
-from benchmarks.limits import Model, Rates, fold_of
 from benchmarks.measure import Settings
-from benchmarks.peers import PEERS, by_hand, peer, plain_python
-from benchmarks.peers.decision_process import decision_process, worth
+from benchmarks.peers import PEERS, by_hand, peer
 from benchmarks.work import Problem, Work, certified_answer, check_known, prepare
-
-from rollwise.games.chicago import Chicago
-from rollwise.games.pig import Pig
 
 SMALL = {
     "pig": Work("small-pig", "pig", "pig", {"target": 12}),
@@ -35,35 +30,11 @@ def problems(tmp_path_factory):
     return found
 
 
-@pytest.mark.parametrize("name", SMALL)
-def test_plain_python_finds_the_certified_answer(problems, name):
-    found = plain_python.start(problems[name], "")().worth()
-    known = problems[name].worth
-    if isinstance(found, float):
-        assert found == pytest.approx(known[0], abs=1e-8)
-    else:
-        assert np.abs(found - known).max() < 1e-8
-
-
 @pytest.mark.needs_jit
 @pytest.mark.parametrize("name", ["pig", "response", "super-six"])
 def test_kernels_by_hand_find_the_certified_answer(problems, name):
     answer = by_hand.start(problems[name], "")()
     assert np.abs(answer.worth() - problems[name].worth).max() < 1e-13
-
-
-@pytest.mark.parametrize("name", SMALL)
-def test_decision_processes_have_the_answer_for_a_fixed_point(problems, name):
-    problem = problems[name]
-    process = decision_process(problem)
-    known = problem.worth if problem.is_score else 2 * problem.worth - 1
-    values = np.append(-known if problem.is_score else known, 0.0)
-    backed_up = process.reward + process.probability @ values
-    first = np.searchsorted(process.action_state, np.arange(len(values)))
-    assert np.abs(np.maximum.reduceat(backed_up, first) - values).max() < 1e-12
-    assert np.array_equal(
-        worth(problem, values), (1 + known) / 2 if not problem.is_score else known
-    )
 
 
 @pytest.mark.slow
@@ -112,20 +83,3 @@ def test_the_page_on_scale_is_what_was_measured():
     found = json.loads(scale.MEASURED.read_text(encoding="utf-8"))
     assert scale.refreshed(page, found, found["known"]) == page, "run python -m benchmarks.scale"
     assert {row["way"] for row in found["workers"]} == set(scale.WAYS)
-
-
-# ---- known answers of large games
-
-
-def test_the_limit_of_a_stage_is_its_largest_part_without_random_accesses():
-    rates = Rates(bytes=1e9, operation=1e-9, loop=1e-8, accesses={100: 1e-8, 1000: 1e-7})
-    model = Model(bytes=5000, operations=4000, loops=600, accesses=100, table=101)
-    assert rates.limit(model) == (pytest.approx(6e-6), "loops")
-    assert rates.seconds(model)["accesses"] == pytest.approx(1e-5)
-
-
-def test_the_fold_of_a_pool_counts_its_products_and_comparisons():
-    # Two dice have 28 sets of kept dice, of which 21 are throws; one die has 7, of which 6 are.
-    assert fold_of(Chicago(dice=2, throws_a_turn=2)) == 2 * (1 + 6) * 6 + 28 * 2
-    assert fold_of(Chicago(dice=1, throws_a_turn=3)) == 3 * 1 * 6 + 2 * 7 * 1
-    assert fold_of(Pig()) == 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 import pytest
-from tests.little_games import Counter
+from little_games import Lanes
 
 import rollwise
 from rollwise import WIN, Game, boards
@@ -15,7 +15,6 @@ from rollwise.games.cant_stop import Boards, CantStop, CantStopForTwo
 from rollwise.games.pig import Pig
 from rollwise.games.royal_ur import Race, RoyalUr
 from rollwise.games.shut_the_box import Box, ShutTheBox
-from rollwise.games.super_six import SuperSix
 from rollwise.games.yahtzee import Sheet, Yahtzee
 from rollwise.page.document import document
 
@@ -66,26 +65,13 @@ def test_boards_in_text(game, state, lines):
     assert game.show(state).splitlines() == lines
 
 
-def test_seats_of_three_players_have_numbers():
-    for players, seats in ((2, ["you", "opponent"]), (3, ["you", "player 2", "player 3"])):
-        game = SuperSix(sticks=6, players=players)
-        text = boards.text_board(boards.numbered(game.cells(game.start()), players))
-        assert [line.partition("  ")[0].rstrip(" |") for line in text.split("\n")[1:]] == seats
-
-
-def test_a_long_bar_is_drawn_to_scale():
-    text = boards.text_board([[boards.bar(50, 25, of=100)]])
-    assert text == "#" * 20 + "o" * 10 + "." * 10
-    assert boards.text_board([[boards.bar(2, of=4, theirs=True)]]) == "xx.."
-
-
 class Drawn(Game):
     """Count to 3."""
 
     action_names: ClassVar = ("go",)
 
     def start(self):
-        return Counter(0, 0)
+        return Lanes(0, 0)
 
     def actions(self, s):
         yield 0
@@ -94,8 +80,8 @@ class Drawn(Game):
         yield 1, WIN, s
 
     def roots(self):
-        yield Counter(0, 1)
-        yield Counter(3, 0)
+        yield Lanes(0, 1)
+        yield Lanes(3, 0)
 
 
 class NoCells(Drawn):

@@ -75,13 +75,3 @@ def test_super_six_by_value_iteration(small):
         }
         assert bool(stops) == (sticks == turn)
     assert all(f"{s.lid}/{s.mine}/{s.others[0]}" in page for s in stops)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_page_that_is_kept_is_whole(name):
-    page = (STUDIES / f"{name}.md").read_text()
-    for target in re.findall(r"\]\((?!https:)([^)#]+)\)", page):
-        assert (STUDIES / target).exists(), target
-    assert f"({name}.md)" in (STUDIES / "README.md").read_text()
-    files = {path.name for path in STUDIES.glob(f"{name.replace('_', '-')}-*")}
-    assert files == set(re.findall(r"!\[[^]]+\]\(([^)]+)\)", page))

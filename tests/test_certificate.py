@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+import ast
 import threading
 import time
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from pathlib import Path
 
 import naive
+import naive_endings
 import numpy as np
 import pytest
+from check_exactly import check_exactly
 from conftest import examples
-from graphs import assemble, chain, ending_graphs
+from graphs import assemble, chain, ending_graphs, games_for_points, games_to_win
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
-from little_games import Spot
 
-from rollwise import AGAIN, DRAW, END, LOSE, PASS, WIN, Game, build, certify
+import rollwise
+from rollwise import AGAIN, DRAW, LOSE, PASS, WIN, build, certify
 from rollwise.answer.certified import solve_and_certify
 from rollwise.engine import bounds as finding
 from rollwise.engine import search
 from rollwise.errors import EndlessPlay, UsageError
-from rollwise.games.pig import Pig, TwoDicePig
+from rollwise.games.pig import Pig
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
 from rollwise.graph import StateGraph
@@ -30,14 +32,15 @@ from rollwise.kernels import chances
 from rollwise.methods.strategy_iteration import strategy_iteration
 from rollwise.methods.value_iteration import value_iteration
 from rollwise.proofs.check import check
+from rollwise.proofs.check_endless import check_game
 from rollwise.proofs.endless_play import endless_states
 
 pytestmark = pytest.mark.kernels
 
 
-def exact(graph: StateGraph) -> list[Fraction]:
+def exact(graph: StateGraph, border=None) -> list[Fraction]:
     smallest = graph.objective == "minimize"
-    values = naive.exact_values(naive.moves_of_graph(graph), smallest=smallest)
+    values = naive.exact_values(naive.moves_of_graph(graph), smallest=smallest, border=border)
     return [values[s] for s in range(graph.n_states)]
 
 
@@ -135,16 +138,6 @@ def test_weights_count_by_their_ratios(weight):
         assert Fraction(low.item()) <= true <= Fraction(high.item())
 
 
-@pytest.mark.parametrize(
-    ("reward", "weight"), [(np.inf, 1), (np.nan, 1), (0.0, np.inf), (0.0, np.nan), (0.0, -1.0)]
-)
-def test_what_is_no_number_proves_nothing(reward, weight):
-    table = [[(reward, [(weight, END, None), (3.0, END, None)])]]
-    graph = assemble(table, objective="maximize", players=1)
-    with np.errstate(all="ignore"):
-        assert certify(graph, np.array([0.0])).bound == np.inf
-
-
 def test_nothing_is_proved_where_small_numbers_are_flushed(monkeypatch):
     graph = build(Pig(6))
     values = strategy_iteration(graph).values
@@ -170,29 +163,6 @@ def test_whole_weights_whose_sum_is_beyond_64_bits():
     assert closed.lower[0] <= -1 / 3 <= closed.upper[0] < 0
 
 
-def test_the_bound_of_a_constant_shift_is_not_the_residual():
-    """Shifted by 0.001, fair ruin has next to no residual inside, and yet is that far off."""
-    graph = chain(60)
-    values = 2 * np.arange(1, 61) / 61 - 1 + 0.001 * np.sin(np.pi * np.arange(1, 61) / 61)
-    proof = certify(graph, values)
-    truth = [Fraction(2 * s, 61) - 1 for s in range(1, 61)]
-    worst = max(abs(Fraction(v) - t) for v, t in zip(values.tolist(), truth, strict=True))
-    assert proof.residual < 2e-6
-    assert 0.0009 < worst <= proof.bound < 0.005
-
-
-@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf, 1e308])
-def test_values_that_are_no_numbers_prove_nothing(wrong):
-    graph = build(Pig(6))
-    values = strategy_iteration(graph).values
-    for place in (0, graph.n_states // 2):
-        broken = values.copy()
-        broken[place] = wrong
-        bounds = certify(graph, broken).bounds
-        assert bounds[place] > 1e300 or np.isnan(broken[place])
-        assert not bounds[place] <= 1e300
-
-
 def test_near_ties():
     """Two actions a hair apart: whichever was taken, the bound is that hair."""
     hair = 2**40
@@ -212,18 +182,6 @@ def test_near_ties():
     same = [[(0.0, [(1, WIN, None), (2, LOSE, None)]), (0.0, [(2, WIN, None), (4, LOSE, None)])]]
     graph = assemble(same)
     assert_covers(graph, strategy_iteration(graph).values, [Fraction(-1, 3)])
-
-
-@pytest.mark.parametrize("place", [0, 37, 99])
-def test_one_value_is_off(place):
-    """The rest of its component is right to the last digit, and the proof still succeeds."""
-    graph = build(TwoDicePig(10), mode="interpreted")
-    values = strategy_iteration(graph).values
-    true_enough = values.copy()
-    values[place] += 1e-3
-    bounds = certify(graph, values).bounds
-    assert np.all(np.abs(values - true_enough) <= bounds + 1e-13)
-    assert 1e-3 <= bounds.max() < 0.01
 
 
 def test_rounding_that_piles_up():
@@ -343,44 +301,307 @@ def test_what_stops_the_solver_stops_what_follows_it(monkeypatch):
     assert proof.bound < 1e-14
 
 
-def test_a_border_that_is_off_widens_the_bounds():
-    graph = assemble([[(0.0, [(1, PASS, 1), (1, WIN, None)])]], n_border=1)
-    values = np.array([0.25])  # (1 - 0.5) / 2, where the border's value is 0.5
-    border = np.array([0.5])
-    assert certify(graph, values, border_values=border).bound < 1e-15
-    proof = certify(graph, values, border_values=border, border_bounds=np.array([0.1]))
-    assert 0.05 <= proof.bound < 0.06
+# ---- the check accepts nothing that isn't so: against exact fractions, mutation by mutation
 
 
-@dataclass(frozen=True)
-class Stalling(Game):
-    """Either player may wait in the places 2 and 3, for ever if both do."""
-
-    action_names: ClassVar = ("go", "wait")
-
-    def start(self):
-        return Spot(0)
-
-    def actions(self, s):
-        yield 0
-        if s.place >= 2:
-            yield 1
-
-    def outcomes(self, s, action):
-        if action == 1:
-            yield 1, PASS, Spot(5 - s.place)
-        elif s.place == 3:
-            yield 1, WIN, s
-        else:
-            yield 1, AGAIN, Spot(s.place + 1)
-            yield 1, LOSE, s
+ROOT = Path(rollwise.__file__).parent
+CHECKS = [check, check_exactly]
+WEIGHTS = st.one_of(st.integers(1, 9), st.sampled_from([0.1, 0.7, 1.5, 1e-3, 1e4]))
 
 
-def test_endless_play_names_states_and_actions():
-    graph = build(Stalling())
-    assert graph.states[endless_states(graph), 0].tolist() == [2, 3]
-    with pytest.raises(EndlessPlay) as caught:
-        certify(graph, np.zeros(graph.n_states))
-    message = str(caught.value)
-    assert message.startswith("stalling: ")
-    assert "place=2 with the action wait; place=3 with the action wait" in message
+def covers(values: np.ndarray, bounds: np.ndarray, truth: list[Fraction]) -> bool:
+    """Whether each bound covers the error of its value; nothing is rounded."""
+    return all(
+        bound == np.inf or abs(Fraction(value) - true) <= Fraction(bound)
+        for value, bound, true in zip(values.tolist(), bounds.tolist(), truth, strict=True)
+    )
+
+
+def solved(graph: StateGraph) -> tuple[np.ndarray, np.ndarray]:
+    values = strategy_iteration(graph).values
+    return values, certify(graph, values).bounds
+
+
+@given(ending_graphs(weights=WEIGHTS))
+def test_what_was_certified_is_accepted(graph):
+    values, bounds = solved(graph)
+    for proof in CHECKS:
+        verdict = proof(graph, values, bounds)
+        assert verdict.holds
+        assert verdict.residual <= bounds.max()
+    rounded, true = (proof(graph, values, bounds).residual for proof in CHECKS)
+    assert rounded == pytest.approx(true, abs=1e-14 * max(1.0, np.abs(values).max()))
+
+
+SIZES = st.sampled_from([0.0, 1.0, 1.001, 1.5, 3.0, 1e3, 1e9])
+
+
+@given(
+    ending_graphs(weights=WEIGHTS), SIZES, st.integers(0, 99), st.sampled_from([-1, 1]), st.data()
+)
+def test_no_wrong_value_is_accepted(graph, size, place, way, data):
+    """One value moves by an ulp, by a little more than its bound, by much more."""
+    truth = exact(graph)
+    values, bounds = solved(graph)
+    s = place % graph.n_states
+    wrong = float(truth[s]) + way * size * bounds[s]
+    values[s] = np.nextafter(wrong, way * np.inf)
+    if data.draw(st.booleans()):
+        other = data.draw(st.integers(0, graph.n_states - 1))
+        bounds[other] *= data.draw(st.sampled_from([0.0, 0.5, 2.0, 1e3]))
+    right = covers(values, bounds, truth)
+    for proof in CHECKS:
+        assert right or not proof(graph, values, bounds).holds
+
+
+@given(ending_graphs(weights=WEIGHTS), st.integers(0, 99), st.floats(0, 1))
+def test_no_bound_that_is_too_small_is_accepted(graph, place, factor):
+    truth = exact(graph)
+    values, bounds = solved(graph)
+    bounds[place % graph.n_states] *= factor
+    right = covers(values, bounds, truth)
+    accepted = [proof(graph, values, bounds).holds for proof in CHECKS]
+    assert right or not any(accepted)
+    # either may accept alone: the check in doubles rounds claims inward, those of targets too
+
+
+@given(ending_graphs(), st.integers(0, 2**32 - 1), st.sampled_from([1e-12, 0.01, 1.0]))
+def test_no_bounds_by_chance_are_accepted_unless_they_hold(graph, seed, noise):
+    truth = exact(graph)
+    random = np.random.default_rng(seed)
+    off = noise * random.uniform(-1, 1, graph.n_states)
+    values = np.array([float(v) for v in truth]) + off
+    bounds = np.abs(off) * random.choice([0.5, 0.99, 1.0, 1.01, 2.0, 10.0], graph.n_states)
+    bounds += random.choice([0.0, 1e-14])
+    for proof in CHECKS:
+        assert covers(values, bounds, truth) or not proof(graph, values, bounds).holds
+
+
+@pytest.mark.parametrize("proof", CHECKS)
+def test_all_values_shifted_where_only_the_end_pulls_them_back(proof):
+    """In a long fair ruin the residual of a shift is next to nothing, except at both ends."""
+    graph = chain(40)
+    truth = np.arange(1, 41) / 20.5 - 1
+    bounds = certify(graph, truth).bounds
+    assert proof(graph, truth, bounds).holds
+    for shift in (1e-9, 0.01):
+        verdict = proof(graph, truth + shift, bounds)
+        assert not verdict.holds
+        assert set(verdict.unproved) >= {0, 39}
+
+
+@st.composite
+def any_graphs(draw):
+    """Graphs in which play may go round for ever, or not."""
+    n = draw(st.integers(1, 7))
+    over = st.tuples(st.just(1), st.sampled_from([WIN, LOSE]), st.none())
+    onward = st.tuples(st.just(1), st.sampled_from([AGAIN, PASS]), st.integers(0, n - 1))
+    ways = st.lists(st.one_of(onward, onward, over), min_size=1, max_size=3)
+    action = st.tuples(st.just(0.0), ways)
+    return assemble(
+        draw(st.lists(st.lists(action, min_size=1, max_size=2), min_size=n, max_size=n))
+    )
+
+
+def endless(graph: StateGraph) -> set[int]:
+    """By the naive twin: the largest set that play can be kept in."""
+    successors = {}
+    for s in range(graph.n_states):
+        actions = range(graph.action_indptr[s], graph.action_indptr[s + 1])
+        ways = [graph.outcome_state[slice(*graph.outcome_indptr[a : a + 2])] for a in actions]
+        successors[s] = [{None if t < 0 else int(t) for t in way.tolist()} for way in ways]
+    return naive.endless_states(successors)
+
+
+@given(any_graphs())
+def test_play_that_ends_is_told_from_play_that_may_not(graph):
+    twin = endless(graph)
+    assert set(endless_states(graph).tolist()) == twin
+    values, bounds = np.zeros(graph.n_states), np.full(graph.n_states, 2.0)
+    for proof in CHECKS:
+        assert set(proof(graph, values, bounds).endless.tolist()) == twin
+
+
+@given(ending_graphs(n_border=2), st.integers(0, 2**32 - 1))
+def test_a_border_that_is_off_is_counted(graph, seed):
+    random = np.random.default_rng(seed)
+    border, sure = random.uniform(-1, 1, 2), random.uniform(0, 0.1, 2)
+    values = strategy_iteration(graph, border_values=border).values
+    bounds = certify(graph, values, border_values=border, border_bounds=sure).bounds
+    for proof in CHECKS:
+        assert proof(graph, values, bounds, border, sure).holds
+    for corner in (border - sure, border + sure):
+        known = {graph.n_states + i: Fraction(x) for i, x in enumerate(corner.tolist())}
+        truth = exact(graph, known)
+        assert covers(values, bounds * (1 + 1e-12), truth)
+        small = bounds * random.uniform(0, 1, graph.n_states)
+        for proof in CHECKS:
+            right = covers(values, small * (1 + 1e-12), truth)
+            assert right or not proof(graph, values, small, border, sure).holds
+
+
+@pytest.mark.parametrize("proof", CHECKS)
+def test_what_is_no_number_is_not_accepted(proof):
+    graph = build(Pig(6))
+    values, bounds = solved(graph)
+    for wrong in (np.nan, np.inf, -np.inf):
+        broken = values.copy()
+        broken[3] = wrong
+        assert 3 in proof(graph, broken, bounds).unproved
+    for wrong in (np.nan, -1e-300, -1.0, -np.inf):
+        broken = bounds.copy()
+        broken[3] = wrong
+        assert 3 in proof(graph, values, broken).unproved
+
+
+@pytest.mark.parametrize("proof", CHECKS)
+def test_no_bound_needs_no_proof_and_gives_none(proof):
+    """An infinite bound says nothing of its state, nor of those that lead there."""
+    graph = assemble(
+        [[(0.0, [(1, AGAIN, 1), (1, WIN, None)])], [(0.0, [(1, LOSE, None), (1, AGAIN, 1)])]]
+    )
+    assert proof(graph, np.array([0.5, 7.0]), np.full(2, np.inf)).holds
+    assert proof(graph, np.array([0.5, 7.0]), np.array([1e9, np.inf])).unproved.tolist() == [0]
+    assert proof(graph, np.array([np.nan, 7.0]), np.full(2, np.inf)).unproved.tolist() == [0]
+
+
+@pytest.mark.parametrize("proof", CHECKS)
+@pytest.mark.parametrize("weight", [-1.0, 0.0, np.nan, np.inf])
+def test_weights_that_cannot_be_prove_nothing(proof, weight):
+    for then in (WIN, AGAIN):
+        where = None if then == WIN else 1
+        table = [[(0.0, [(weight, then, where), (3.0, WIN, None)])], [(0.0, [(1.0, WIN, None)])]]
+        graph = assemble(table)
+        with np.errstate(all="ignore"):
+            try:
+                verdict = proof(graph, np.ones(2), np.zeros(2))
+            except UsageError:
+                assert not np.isfinite(weight)
+            else:
+                assert 0 in verdict.unproved
+
+
+def test_arrays_of_other_lengths_are_refused():
+    graph = build(Pig(6))
+    values, bounds = solved(graph)
+    for known in [(values[1:], bounds), (values, bounds[1:]), (values, bounds, np.zeros(1))]:
+        with pytest.raises(UsageError, match="states and 0 on its"):
+            check(graph, *known)
+    border = assemble([[(1.0, [(1, AGAIN, 1)])]], objective="maximize", players=1, n_border=1)
+    with pytest.raises(UsageError, match="can't be such"):
+        check(border, np.ones(1), np.ones(1), np.zeros(1), np.array([-1.0]))
+    beyond = assemble([[(0.0, [(1, AGAIN, 5), (1, WIN, None)])]])
+    with pytest.raises(UsageError, match="can't be such"):
+        check(beyond, np.ones(1), np.ones(1))
+
+
+@pytest.mark.parametrize("proof", CHECKS)
+def test_a_value_that_is_exact_has_the_bound_zero(proof):
+    """A draw, a certain win, points without a chance: nothing is rounded, so nothing is added."""
+    sure = assemble(
+        [[(0.0, [(3, AGAIN, 1), (1, WIN, None)])], [(0.0, [(7, WIN, None), (2, WIN, None)])]]
+    )
+    assert proof(sure, np.ones(2), np.zeros(2)).holds
+    drawn = assemble([[(0.0, [(1, DRAW, None), (2, PASS, 0)])]])
+    assert proof(drawn, np.zeros(1), np.zeros(1)).holds
+    for value in (5e-324, -1e-300, 1.0):
+        assert not proof(drawn, np.full(1, value), np.zeros(1)).holds
+    for value in (np.nextafter(1, 0), np.nextafter(1, 2)):
+        assert not proof(sure, np.array([1.0, value]), np.zeros(2)).holds
+
+
+def mutations(graph, values, bounds, place, size):
+    """Values, one of them moved by a part of its bound and more; and bounds, one made smaller."""
+    s = place % graph.n_states
+    for way in (-1, 1):
+        moved = values.copy()
+        moved[s] += way * (2 * bounds[s] + size)
+        yield moved, bounds
+    smaller = bounds.copy()
+    smaller[s] = 0.0
+    yield values, smaller
+
+
+NAIVE = 1e-9  # how far the naive twin of endless games can be off
+
+
+@pytest.mark.parametrize("endless_play", ["draw", "lose"])
+@pytest.mark.parametrize("players", [1, 2])
+@given(st.data())
+def test_endless_play_with_a_worth(players, endless_play, data):
+    """What was proved is accepted; no value that all pairs of policies refute is."""
+    graph = data.draw(games_to_win(players, endless_play))
+    stuck = 0.0 if endless_play == "draw" else -1.0
+    truth = [naive_endings.best_values(graph, stuck)]
+    if players == 2 and endless_play == "lose":
+        truth.append(naive_endings.best_values(graph, 1.0))
+    try:
+        found, proof, _ = solve_and_certify(graph)
+    except EndlessPlay:
+        return
+    values, bounds = found.values, proof.bounds
+    assert check_game(graph, values, bounds).holds
+    size = data.draw(st.sampled_from([1e-6, 0.1, 1.0]))
+    for wrong, sure in mutations(graph, values, bounds, data.draw(st.integers(0, 9)), size):
+        if check_game(graph, wrong, sure).holds:
+            for worth in truth:
+                assert np.all(np.abs(wrong - worth) <= sure + NAIVE)
+    for constant in (-1.0, 0.0, 0.5, 1.0):
+        level = np.full(graph.n_states, constant)
+        if check_game(graph, level, np.zeros(graph.n_states)).holds:
+            for worth in truth:
+                assert np.all(np.abs(level - worth) <= NAIVE)
+
+
+@given(games_for_points(), st.integers(0, 9), st.sampled_from([1e-6, 0.1, 10.0]))
+def test_endless_play_that_costs(graph, place, size):
+    stuck = -np.inf if graph.objective == "maximize" else np.inf
+    try:
+        found, proof, _ = solve_and_certify(graph)
+    except EndlessPlay:
+        return
+    truth = naive_endings.best_values(graph, stuck)
+    values, bounds = found.values, proof.bounds
+    assert check_game(graph, values, bounds).holds
+    for wrong, sure in mutations(graph, values, bounds, place, size):
+        if check_game(graph, wrong, sure).holds:
+            ends = np.isfinite(truth)
+            assert np.array_equal(wrong[~ends], truth[~ends])
+            assert np.all(np.abs(wrong[ends] - truth[ends]) <= sure[ends] + NAIVE)
+
+
+def imports_of(path: Path) -> set[str]:
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found.add(node.module or "")
+    return found
+
+
+def test_what_is_trusted_is_short_and_imports_nothing_clever():
+    """The proof of a layer, with its loops and its explanation."""
+    path = ROOT / "proofs" / "layers.py"
+    assert len(path.read_text().splitlines()) <= 350
+    assert imports_of(path) <= {
+        "__future__",
+        "numpy",
+        "numpy.typing",
+        "rollwise.kernels.jit",
+        "rollwise.layers.layer",
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "rooms"),
+    [
+        ("check", ("errors", "graph", "kernels", "layers", "proofs")),
+        ("check_endless", ("errors", "graph", "kernels", "layers", "proofs")),
+        ("check_rules", ("dice", "game", "numbers.shares", "numbers.unknown")),  # the language
+    ],
+)
+def test_the_other_checks_import_no_solver(name, rooms):
+    for module in imports_of(ROOT / "proofs" / f"{name}.py"):
+        inside = module.startswith(tuple(f"rollwise.{room}" for room in rooms))
+        assert inside or not module.startswith("rollwise")

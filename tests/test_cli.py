@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import csv
 import inspect
 import io
@@ -9,6 +10,7 @@ import json
 import re
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -16,18 +18,14 @@ import polars as pl
 import pytest
 from cli_runner import output, refusal, run
 
+import rollwise
 from rollwise.cli.app import GROUPS, MORE, all_functions
+from rollwise.errors import PolicyError, UsageError
+from rollwise.games.pig import Pig
+from rollwise.learn import Learner
 from rollwise.machine.switches import jit_disabled
-
-
-def test_games_lists_parameters_and_policies():
-    games = {game["game"]: game for game in json.loads(output("games", "--json"))["games"]}
-    assert games["pig"]["policies"]["hold-at-20"]
-    defaults = {p["name"]: p["default"] for p in games["pig"]["parameters"]}
-    assert defaults["target"] == 100
-    assert defaults["sides"] == 6
-    text = output("games")
-    assert all(name in text for name in games)
+from rollwise.methods import METHODS
+from rollwise.simulate import simulate
 
 
 def test_the_help_page_has_every_command_once(monkeypatch):
@@ -76,16 +74,6 @@ def test_the_shell_completes_words(typed, offered, monkeypatch):
     assert run().stdout.strip() == offered
 
 
-def test_solve_prints_a_document():
-    document = json.loads(output("solve", "piglet", "target=3", "--json"))
-    assert document["check"] == []
-    assert set(document["seconds"]) == {"compile", "build", "solve", "certify"}
-    assert document["parameters"] == {"target": 3}
-    assert document["status"] == "certified"
-    assert document["win_probability"] == (1 + document["value"]) / 2
-    assert 0 < document["error_bound"] < 1e-12
-
-
 def test_table_as_csv_json_and_text(tmp_path):
     where = ["--where", "lid >= 3 and forced == 0"]
     rows = list(
@@ -107,28 +95,12 @@ def test_table_as_csv_json_and_text(tmp_path):
     assert document["game"] == "super-six"
     text = output("table", "super-six", "sticks=7", "--limit", "2")
     assert "2 of 112 rows" in text
-    for suffix, read in ((".csv", pl.read_csv), (".parquet", pl.read_parquet)):
-        out = tmp_path / f"table{suffix}"
-        assert output("table", "super-six", "sticks=7", *where, "--out", str(out)) == ""
-        assert read(out)["value"].to_list() == [row["value"] for row in document["rows"]]
+    out = tmp_path / "table.parquet"
+    assert output("table", "super-six", "sticks=7", *where, "--out", str(out)) == ""
+    assert pl.read_parquet(out)["value"].to_list() == [row["value"] for row in document["rows"]]
 
 
-def test_advise():
-    document = json.loads(
-        output("advise", "pig", "target=20", "--state", "banked=10,rival=10,turn=6", "--json")
-    )
-    assert document["state"] == {"banked": 10, "rival": 10, "turn": 6}
-    best = max(document["actions"], key=lambda action: action["value"])
-    assert best["best"]
-    assert best["cost"] == 0
-    for action in document["actions"]:
-        lost = best["win_probability"] - action["win_probability"]
-        assert action["cost"] == pytest.approx(lost, abs=1e-15)
-        assert action["win_probability"] == pytest.approx((1 + action["value"]) / 2)
-    assert "→" in output("advise", "pig", "target=20", "--state", "banked=10,rival=10,turn=6")
-
-
-def test_check_passes_and_fails(tmp_path):
+def test_check_passes_and_fails():
     document = json.loads(output("check", "piglet", "--json"))
     assert document["passed"]
     assert {finding["topic"] for finding in document["findings"]} >= {
@@ -139,27 +111,13 @@ def test_check_passes_and_fails(tmp_path):
         "actions that are never right",
         "policies",
     }
-    rules(tmp_path)
-    done = run("check", "rules.py:Endless", cwd=tmp_path)
+    games = Path(__file__).with_name("stalling_games.py")
+    done = run("check", f"{games}:ForbiddenPig")
     assert done.returncode == 1
     assert "for ever" in done.stdout
-    done = run("check", "rules.py:Useless", cwd=tmp_path)
+    done = run("check", f"{games}:Road")
     assert done.returncode == 0
-    assert "never the best choice: give up" in done.stdout
-
-
-def test_save_and_load(tmp_path):
-    output("solve", "pig", "target=10", "--save", "pig.parquet", cwd=tmp_path)
-    saved = output("table", "pig", "target=10", "--load", "pig.parquet", "--csv", cwd=tmp_path)
-    assert saved == output("table", "pig", "target=10", "--csv")
-    data = (tmp_path / "pig.parquet").read_bytes()
-    (tmp_path / "half.parquet").write_bytes(data[: len(data) // 2])
-    arguments = ("table", "pig", "target=10", "--load")
-    assert "half.parquet" in refusal(*arguments, "half.parquet", cwd=tmp_path)
-    assert "no file" in refusal(*arguments, "none.parquet", cwd=tmp_path)
-    fault = refusal("table", "pig", "target=11", "--load", "pig.parquet", cwd=tmp_path)
-    assert "target=10" in fault
-    assert "target=11" in fault
+    assert "never the best choice: rest" in done.stdout
 
 
 def test_a_tolerance_that_is_missed_is_a_failed_run():
@@ -168,117 +126,6 @@ def test_a_tolerance_that_is_missed_is_a_failed_run():
     assert json.loads(done.stdout)["status"] == "tolerance missed"
     assert "error bound" in done.stderr
     assert run("solve", "piglet", "--tolerance", "1e-9").returncode == 0
-
-
-RULES = """
-from dataclasses import dataclass
-from typing import NamedTuple
-from rollwise import AGAIN, LOSE, PASS, WIN, Game
-
-class Spot(NamedTuple):
-    x: int
-    y: int
-
-class Base(Game):
-    def start(self):
-        return Spot(3, 4)
-    def actions(self, s):
-        yield 0
-
-class Endless(Base):
-    def outcomes(self, s, action):
-        yield 1, PASS, Spot(s.y, s.x)
-
-class Negative(Base):
-    def outcomes(self, s, action):
-        yield -1, WIN, s
-
-class Nothing(Base):
-    action_names = ("throw",)
-    def outcomes(self, s, action):
-        if s.x > 5:
-            yield 1, WIN, s
-
-class Huge(Base):
-    def outcomes(self, s, action):
-        for face in range(1, 7):
-            if s.x + face > 100_000:
-                yield 1, WIN, s
-            else:
-                yield 1, PASS, Spot(s.y, s.x + face)
-
-class Useless(Base):
-    action_names = ("play", "give up")
-    def actions(self, s):
-        yield 0
-        yield 1
-    def outcomes(self, s, action):
-        if action == 1:
-            yield 1, LOSE, s
-        else:
-            yield 1, WIN, s
-            yield 1, LOSE if s.x == 0 else PASS, Spot(s.x - 1, s.y)
-
-@dataclass(frozen=True)
-class Ranged(Base):
-    size: int = 3
-"""
-
-
-def rules(folder: Path) -> None:
-    (folder / "rules.py").write_text(RULES)
-    (folder / "broken.py").write_text("def start(:\n")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("solve", "chess"), ("chess", "rollwise games")),
-        (("solve", "pgi"), ("did you mean pig",)),
-        (("solve", "pig", "size=3"), ("pig", "size", "target")),
-        (("solve", "pig", "target"), ("name=value",)),
-        (("solve", "pig", "target=ten"), ("pig", "target", "whole number")),
-        (("solve", "pig", "target=0"), ("pig", "target", "0")),
-        (("solve", "pig", "sides=-1"), ("pig", "sides", "-1")),
-        (("solve", "pig", "target=5", "target=6"), ("target", "twice")),
-        (("solve", "super-six", "sticks=1"), ("super-six", "sticks", "2")),
-        (("solve", "pig", "--mode", "fast"), ("--mode", "interpreted")),
-        (("solve", "piglet", "--tolerance", "-1"), ("--tolerance", "positive")),
-        (
-            ("advise", "pig", "target=9", "--state", "banked=99,rival=0,turn=0"),
-            ("pig", "banked=99"),
-        ),
-        (("advise", "pig", "target=9", "--state", "banked=1"), ("rival", "missing")),
-        (("advise", "pig", "target=9", "--state", "nonsense"), ("nonsense", "banked=0,rival=0")),
-        (("table", "pig", "target=9", "--where", "banked >"), ("banked >", "read")),
-        (("table", "pig", "target=9", "--where", "bank > 1"), ("bank", "did you mean banked")),
-        (("table", "pig", "target=9", "--where", "open('x')"), ("no condition",)),
-        (("table", "pig", "target=9", "--where", f"turn > {500 * '-'}1"), ("too deeply nested",)),
-        (("serve", "pig", "--game-memory", "inf"), ("--game-memory is inf GB", "at most")),
-        (("table", "pig", "target=9", "--where", "action > 3"), ("no action", "roll, hold")),
-        (("table", "pig", "target=9", "--out", "x.txt"), (".csv",)),
-        (("table", "pig", "target=9", "--out", "no/where/x.csv"), ("x.csv", "written")),
-        (("solve", "pig", "target=9", "--save", "no/where/x.parquet"), ("written",)),
-        (("solve", "nowhere.py:Game"), ("nowhere.py",)),
-        (("solve", "broken.py:Game"), ("broken.py", "line 1")),
-        (("solve", "rules.py:Other"), ("Other", "Endless")),
-        (("solve", "rules.py"), ("which game",)),
-        (("solve", "rules.py:Endless"), ("endless", "for ever", "x=3, y=4", "action 0")),
-        (("solve", "rules.py:Negative"), ("negative", "-1", "x=3, y=4", "action 0")),
-        (("solve", "rules.py:Nothing"), ("nothing", "no outcome", "x=3, y=4", "throw")),
-        (("solve", "rules.py:Huge", "--max-states", "50000"), ("huge", "50,000", "--max-states")),
-        (("solve", "rules.py:Ranged", "size=1.5"), ("ranged", "size", "whole number")),
-    ],
-)
-def test_wrong_use_is_refused_in_a_line(arguments, words, tmp_path):
-    rules(tmp_path)
-    message = refusal(*arguments, cwd=tmp_path)
-    for word in words:
-        assert word in message
-    assert sorted(path.name for path in tmp_path.iterdir() if path.suffix != "") == [
-        "broken.py",
-        "rules.py",
-    ]
 
 
 def test_output_can_be_cut_short():
@@ -292,26 +139,6 @@ def test_output_can_be_cut_short():
         assert process.stderr.read() == b""
 
 
-def test_the_cost_is_named_after_its_unit():
-    state = ("--state", "banked=0,rival=0,turn=1")
-    (hold,) = (
-        action
-        for action in json.loads(output("advise", "piglet", *state, "--json"))["actions"]
-        if not action["best"]
-    )
-    head, *rows = output("advise", "piglet", *state).splitlines()
-    assert re.split(r"\s{2,}", head.strip()) == [
-        "action", "win probability", "win probability cost"
-    ]  # fmt: skip
-    (cost,) = (row.split()[-2:] for row in rows if row.split()[0] == "hold")
-    assert float(cost[0]) == pytest.approx(100 * hold["cost"], abs=5e-5)
-    assert cost[1] == "%"
-    state = "to_roll=0,take_two=0,threes=0,ones=0,twos=0,fours=0,fives=2,sixes=0"
-    head = output("advise", "threes", "dice=2", "--state", state).splitlines()[0]
-    assert head.split() == ["action", "expected", "score", "cost"]
-
-
-@pytest.mark.parametrize("width", [60, 80, 120])
 @pytest.mark.parametrize(
     "line",
     [
@@ -324,9 +151,9 @@ def test_the_cost_is_named_after_its_unit():
         "tournament pig target=10 --policies optimal,hold-at-20,random",
     ],
 )
-def test_tables_fit_the_terminal_and_cut_nothing(line, width, monkeypatch):
+def test_tables_fit_the_terminal_and_cut_nothing(line, monkeypatch):
     wide = output(*line.split())
-    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("COLUMNS", "60")
     narrow = output(*line.split())
     assert "…" not in narrow
     figures = r"\d+\.\d+(?:e-\d+)?"
@@ -335,44 +162,295 @@ def test_tables_fit_the_terminal_and_cut_nothing(line, width, monkeypatch):
     assert ("modified-policy-iteration" in narrow) == ("modified-policy-iteration" in wide)
 
 
-def test_each_seat_of_two_has_a_policy():
-    pig = ("pig", "target=6")
-    document = json.loads(output("evaluate", *pig, "--policy", "optimal,random", "--json"))
-    both = json.loads(
-        output("evaluate", *pig, "--policy", "optimal", "--against", "random", "--json")
-    )
-    first, second = document["win_probabilities"]
-    assert first == pytest.approx(both["win_probability"], abs=1e-12)
-    assert first + second == pytest.approx(1, abs=1e-12)
-    said = output("simulate", *pig, "--policy", "optimal,random", "--games", "50", "--seed", "1")
-    assert "seat 2, random, wins" in said
-    said = refusal("evaluate", *pig, "--policy", "optimal,random", "--against", "random")
-    assert "--against doesn't go with a policy for each seat" in said
-    said = refusal("evaluate", *pig, "--policy", "optimal,random,random")
-    assert "has 2 seats, and 3 policies were given" in said
-
-
-def test_advise_of_three_seats_before_a_throw(tmp_path):
+def test_advise_of_three_seats_before_a_throw():
     """Each throw with its action; the results are the mean over the throws."""
-    sheet = tmp_path / "race.py"
-    sheet.write_text(
-        "from typing import NamedTuple\n"
-        "from rollwise import Game, PASS, WIN, dice\n"
-        "class S(NamedTuple):\n    me: int\n    others: tuple\n"
-        "class Race(Game):\n    players = 3\n"
-        "    def start(self): return S(0, (0, 0))\n"
-        "    def throws(self, s): return dice.one(4)\n"
-        "    def actions(self, s, throw): return range(2)\n"
-        "    def outcomes(self, s, throw, action):\n"
-        "        me = s.me + (throw if action else 2)\n"
-        "        yield 1, WIN if me >= 6 else PASS, S(s.others[0], (s.others[1], me))\n"
-    )
-    asked = ("advise", f"{sheet}:Race", "--state", "me=0,others=(0,0)")
+    game = Path(__file__).with_name("throwing.py")
+    asked = ("advise", f"{game}:HighestPair", "--state", "left=3,best=0,leader=0")
     document = json.loads(output(*asked, "--json"))
     assert "actions" not in document
-    assert [row["action"] for row in document["throws"]] == ["0", "0", "1", "1"]
     means = sum(
         row["probability"] * np.array(row["win_probabilities"]) for row in document["throws"]
     )
     assert means == pytest.approx(document["win_probabilities"], abs=1e-12)
     assert output(*asked).split()[:3] == ["throw", "chance", "action"]
+
+
+# ---- methods, evaluation, responses and comparison on the command line
+
+
+SEVEN = ("super-six", "sticks=7")
+
+
+def test_history_of_value_iteration(tmp_path):
+    output(
+        "solve",
+        *SEVEN,
+        "--method",
+        "value-iteration",
+        "--set",
+        "epsilon=1e-10",
+        "--history",
+        "changes.csv",
+        cwd=tmp_path,
+    )
+    with (tmp_path / "changes.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0]) == ["sweep", "change"]
+    assert len(rows) == 64
+    assert float(rows[-1]["change"]) <= 1e-10 < float(rows[-2]["change"])
+    swept = output("solve", *SEVEN, "--method", "value-iteration", "--history", "-")
+    assert swept.count("sweep ") == 64
+    output(
+        "solve", *SEVEN, "--method", "value-iteration", "--history", "changes.json", cwd=tmp_path
+    )
+    changes = json.loads((tmp_path / "changes.json").read_text())
+    assert changes[-1] == {"sweep": 64, "change": pytest.approx(float(rows[-1]["change"]))}
+
+
+def test_running_out_gives_bounds(tmp_path):
+    saved = tmp_path / "unfinished.parquet"
+    options = ("--method", "value-iteration", "--set", "sound=yes", "--set", "max_sweeps=20")
+    done = run("solve", *SEVEN, *options, "--json", "--save", str(saved))
+    assert done.returncode == 1
+    assert not saved.exists()
+    document = json.loads(done.stdout)
+    assert document["status"] == "sweep limit reached"
+    assert document["value"] is None
+    low, high = document["win_probability_bounds"]
+    assert low < 0.818848694 < high
+    assert high - low < 0.9
+    line = refusal("solve", *SEVEN, *options, code=1)
+    assert "is between" in line
+
+
+def test_one_sweep_of_the_source():
+    """Seed 002: (50, 50, 10) has 1/6 after one sweep, which is an iterate and no answer."""
+    options = ("--policy", "hold-at-20", "--set", "max_sweeps=1", "--set", "order=synchronous")
+    at = ("--state", "banked=20,rival=20,turn=10")
+    for place in ((), at):
+        document = json.loads(output("evaluate", "pig", "target=40", *options, *place, "--json"))
+        assert document["status"] == "sweep limit reached"
+        assert document["win_probability"] is None
+        assert document["error_bound"] is None
+        assert document["iterate"]["win_probability"] == pytest.approx(1 / 6, abs=1e-15)
+        assert document["iterate"]["win_probability_second"] == pytest.approx(5 / 6, abs=1e-15)
+        assert document["iterate"]["last_change"] == 1
+    text = output("evaluate", "pig", "target=40", *options, *at)
+    assert "after 1 sweep (synchronous) from a win probability of 0 everywhere: 16.6667 %" in text
+    assert "an iterate and not an answer" in text
+    assert "certified" not in text
+    points = ("--policy", "take-one", "--set", "max_sweeps=2")
+    assert "from an expected score of 0" in output("evaluate", "threes", "dice=2", *points)
+
+
+def test_compare():
+    document = json.loads(output("compare", *SEVEN, "--json"))
+    rows = {row["method"]: row for row in document["rows"]}
+    keys = ["method", "status", "sweeps", "seconds", "error", "claimed_error", "optimal_policy"]
+    assert all(list(row) == keys for row in rows.values())
+    assert list(rows) == list(METHODS)
+    assert rows.pop("sampled")["status"].startswith(
+        "not run: super-six sticks=7: sampled goes back"
+    )
+    assert all(row["error"] < 1e-6 and row["optimal_policy"] for row in rows.values())
+    assert rows["value-iteration"]["claimed_error"] == 1e-10
+    two = json.loads(
+        output("compare", "piglet", "--methods", "exact, linear-programming", "--json")
+    )
+    assert [row["method"] for row in two["rows"]] == ["exact", "linear-programming"]
+    assert two["rows"][1]["status"] == "not a fixed point"
+    assert two["rows"][1]["error"] > 0.01
+    assert not two["rows"][1]["optimal_policy"]
+    assert "policy-iteration" in output("compare", *SEVEN)
+
+
+@pytest.mark.parametrize(
+    ("sheet", "named"),
+    [
+        ("little_games.py:Ladder share=0.3", "the reward 0.3 of stop in the state height=1"),
+        ("little_games.py:Ladder share=1.4142135623730951", "the reward 1.4142135623730951 of"),
+        ("little_games.py:Ladder share=1.63e18", "the reward 1.63e+18 of stop"),
+        ("stakes.py:Pays points=0.1", "the payoff 0.1 of 0 in the state steps=0"),
+    ],
+)
+def test_a_rounded_number_has_no_exact_fraction(sheet, named):
+    sheet = str(Path(__file__).with_name(sheet.partition(" ")[0])), *sheet.split()[1:]
+    for command in (("solve", *sheet, "--method", "exact"), ("optimal", *sheet, "--exact")):
+        said = refusal(*command)
+        assert named in said
+        assert "count in units in which each" in said
+
+
+# ---- `learn`, `simulate` and `tournament` on the command line
+
+
+SMALL = ("dice-blackjack", "sides=3", "low=6", "high=7")
+
+
+def test_learning_to_beat_a_policy(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = ("learn", *SMALL, "--games", "4000", "--seed", "1", "--against", "one-die")
+    document = json.loads(output(*words, "--save", "mine.csv", "--json"))
+    beside = document["against"]
+    assert beside["policy"] == "one-die"
+    assert 0.5 < beside["gets"] <= beside["best_response"] + 1e-12
+    worth = ("--policy", "mine.csv", "--against", "one-die", "--json")
+    again = json.loads(output("evaluate", *SMALL, *worth))
+    seats = (again["win_probability"], again["win_probability_second"])
+    assert sum(seats) / 2 == pytest.approx(beside["gets"], abs=1e-12)
+    assert "a best response has" in output(*words)
+    assert refusal(*words, "--compare").strip().endswith("which --against isn't")
+    assert "must end in .csv or .parquet" in refusal(*words, "--save", "mine.npz")
+    alone = ("learn", "threes", "dice=2", "--games", "9", "--against", "random")
+    assert "no opponent to learn against" in refusal(*alone)
+
+
+def test_a_run_that_goes_on_ends_as_an_unbroken_one(tmp_path):
+    first, second, whole = (str(tmp_path / f"{name}.npz") for name in ("a", "b", "c"))
+    output("learn", *SMALL, "--games", "300", "--seed", "1", "--save", first)
+    output("learn", *SMALL, "--games", "800", "--resume", first, "--save", second)
+    output("learn", *SMALL, "--games", "800", "--seed", "1", "--save", whole)
+    with np.load(second) as one, np.load(whole) as other:
+        assert all(np.array_equal(one[name], other[name]) for name in one.files)
+    text = output("simulate", *SMALL, "--policy", second, "--against", "optimal", "--games", "100")
+    assert "b.npz wins" in text
+    refused = refusal("learn", *SMALL, "--games", "800", "--resume", second)
+    assert "holds 800 games already" in refused
+    refused = refusal("learn", *SMALL, "--games", "900", "--resume", second, "--seed", "2")
+    assert "--seed 1, not 2" in refused
+    refused = refusal("learn", "dice-blackjack", "--games", "900", "--resume", second)
+    assert "was learned on" in refused
+
+
+@pytest.mark.slow
+@pytest.mark.needs_jit
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_ctrl_c_keeps_what_was_learned(tmp_path, monkeypatch, workers):
+    kept = tmp_path / "kept.npz"
+    play = Learner.play
+
+    def interrupted(self, games, **options):
+        threading.Timer(0.3, _thread.interrupt_main).start()
+        play(self, games, **options)
+
+    arguments = ("learn", *SMALL, "--seed", "1", "--workers", workers)
+    with monkeypatch.context() as patch:
+        patch.setattr(Learner, "play", interrupted)
+        done = run(*arguments, "--games", str(10**10), "--save", str(kept))
+    assert done.returncode == 130
+    with np.load(kept) as archive:
+        games = json.loads(archive["facts"].tobytes())["games"]
+    assert f"{kept} holds {games:,} games" in done.stderr
+    goal, again, whole = str(games + 10_000), str(tmp_path / "b.npz"), str(tmp_path / "c.npz")
+    output("learn", *SMALL, "--games", goal, "--resume", str(kept), "--save", again)
+    output(*arguments, "--games", goal, "--save", whole)
+    with np.load(again) as one, np.load(whole) as other:
+        assert all(np.array_equal(one[name], other[name]) for name in one.files)
+
+
+# ---- the commands about scores: chases, contests, distributions, bets, judgements
+
+
+EXAMPLE = Path(__file__).parent.parent / "examples" / "threes_game.csv"
+
+
+def document(*arguments: str):
+    return json.loads(output(*arguments, "--json"))
+
+
+@pytest.mark.needs_jit
+def test_the_example_game_is_judged():
+    told = document("judge", "threes", str(EXAMPLE), "ties=win-or-tie")
+    assert told["scores"] == {"1": 7, "2": 6}
+    lost = {row["line"]: row["chance_lost"] for row in told["moves"]}
+    # Player 1 took the one and left a single die; only this choice cost anything.
+    assert lost[3] == pytest.approx(0.0117, abs=0.0005)
+    assert [line for line, loss in lost.items() if loss > 0] == [3]
+    assert all(row["points_lost"] == 0 for row in told["moves"])
+    assert [row["action"] for row in told["moves"]].count("take none") == 1
+    assert "player 2: score 6" in output("judge", "threes", str(EXAMPLE))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("rolled,taken\n1 2,1\n", "line 2: this doesn't follow|no play comes"),
+        ("rolled,taken\n4 3 5 3 1,3 3\n", "line 2: the play isn't over yet"),
+        ("rolled,taken\n4 3 5 3 1,3 3\n4 4,4\n", "line 3: this doesn't follow"),
+        ("rolled,taken\n4 3 5 3 1,5\n", "line 2: 5 aren't the 1 lowest"),
+        ("rolled,taken\n4 3 5 3 x,5\n", "line 2: '4 3 5 3 x' isn't a list of dice"),
+        ("dice,taken\n1,1\n", "has the columns dice, taken"),
+        ("rolled,taken\n", "holds no moves"),
+        ("player,rolled,taken\na,1 1 1 1 1,1 1 1 1 1\nb,3,3\na,1,1\n", "player a comes up again|"),
+    ],
+)
+def test_plays_that_can_not_be(tmp_path, text, said):
+    path = tmp_path / "play.csv"
+    path.write_text(text)
+    assert re.search(said, refusal("judge", "threes", str(path)))
+
+
+# ---- mistakes that people make first: each is answered in one line that says what to write
+
+
+ASKING = {
+    "solve": rollwise.solve,
+    "layers": rollwise.solve_by_layers,
+    "equilibrium": rollwise.equilibrium,
+    "check": rollwise.check,
+    "build": rollwise.build,
+    "chase": rollwise.Chase,
+    "duel": rollwise.Duel,
+    "evaluate": lambda game: rollwise.evaluate(game, "random"),
+    "simulate": lambda game: simulate(game, "random", games=2),
+    "distribution": rollwise.distribution,
+}
+
+
+@pytest.mark.parametrize("asked", ASKING)
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ("pig", r"find\('pig'\)\(\) is the game of that name"),
+        (Pig, r"Pig is the class of a game.*write Pig\(\)"),
+        ({}, "not a value of the type dict"),
+        (None, "not a value of the type NoneType"),
+    ],
+)
+def test_what_is_no_game(asked, given, says):
+    with pytest.raises(UsageError, match=says):
+        ASKING[asked](given)
+
+
+ASKED_FOR_A_POLICY = {
+    "evaluate": rollwise.evaluate,
+    "against": lambda game, given: rollwise.evaluate(game, "random", given),
+    "response": rollwise.best_response,
+    "simulate": lambda game, given: simulate(game, given, games=2),
+}
+
+
+@pytest.mark.parametrize("asked", ASKED_FOR_A_POLICY)
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({(0, 0, 0): 0}, r"type dict; .*lambda s: actions\[s\]"),
+        (np.zeros(48), r'type ndarray; .*rollwise.Policy\("mine", probability\)'),
+        ([0] * 32, r"type list; .*each of the 32 states.*actions\[graph.find\(s\)\]"),
+        (3, "type int; the function takes s"),
+        (rollwise.solve(Pig(target=5)), "type Solution; write its .policy"),
+    ],
+)
+def test_what_is_no_policy(asked, given, says):
+    with pytest.raises(PolicyError, match=says):
+        ASKED_FOR_A_POLICY[asked](Pig(target=5), given)
+
+
+def test_truths_in_a_state():
+    said = [
+        output(
+            "advise", "super-six", "sticks=7", "--json", "--state", f"lid=0,mine=3,theirs=4,{end}"
+        )
+        for end in ("forced=true", "forced=1")
+    ]
+    assert said[0] == said[1]

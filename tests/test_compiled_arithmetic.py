@@ -237,16 +237,14 @@ QUICK = 12  # of the lines, one of so many is tried by the quick tests
 
 
 def tried(all_lines: str) -> list[Any]:
-    """Each line with the game that it is in: some quick ones, and all of them."""
-    found = []
+    """Each line with the game that it is in: one of some quick ones, and one of the others."""
+    found, every = [], lines(all_lines)
     for quick in (True, False):
-        chosen = lines(all_lines)[:: QUICK if quick else 1]
+        chosen = [line for i, line in enumerate(every) if (i % QUICK == 0) is quick]
         game = cache(partial(game_of, chosen))
         marks = () if quick else pytest.mark.slow
-        found += [
-            pytest.param(game, which, marks=marks, id=f"{line}{' quick' if quick else ''}")
-            for which, line in enumerate(chosen)
-        ]
+        params = enumerate(chosen)
+        found += [pytest.param(game, which, marks=marks, id=line) for which, line in params]
     return found
 
 

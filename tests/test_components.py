@@ -11,9 +11,7 @@ from graphs import assemble, chain
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rollwise import build
 from rollwise.game import AGAIN, PASS, WIN
-from rollwise.games.pig import Pig
 from rollwise.graph.lotteries import Components
 
 pytestmark = pytest.mark.kernels
@@ -65,17 +63,6 @@ def test_components_are_those_of_reachability(table):
     assert found.order.dtype == np.int32
     assert found.indptr.dtype == np.int64
     assert_right(found.order, found.indptr, successors_of(table))
-
-
-def test_a_real_game():
-    graph = build(Pig(8))
-    successors = {s: set() for s in range(graph.n_states)}
-    for s, options in naive.moves_of_graph(graph).items():
-        successors[s] = {t for move in options for t in move.coefficients}
-    components = graph.components
-    assert_right(components.order, components.indptr, successors)
-    assert len(components) == len(components.indptr) - 1
-    assert components.largest == max(map(len, naive.strong_components(successors)))
 
 
 def test_a_long_path_does_not_overflow_the_stack():

@@ -6,12 +6,20 @@ from fractions import Fraction
 from functools import cache
 from itertools import product
 
+import numpy as np
 import pytest
+from throwing import TwoBoxes
 
+import rollwise
 from rollwise import solve
 from rollwise.analysis.betting import advise_double
+from rollwise.analysis.blind_contest import solve_blind_contest
 from rollwise.analysis.contest import TIES, Contest, solve_contest
+from rollwise.analysis.distributions import distributions
+from rollwise.derive.by_score import by_score
 from rollwise.games.threes import Threes
+from rollwise.graph.choices import has_choice
+from rollwise.graph.policies import Policy
 
 FACES = (0, 1, 2, 4, 5, 6)
 
@@ -84,18 +92,6 @@ def test_against_brute_force(players, dice, skip, ties):
         assert abs(Fraction(float(mine)) - exact) <= found.error_bound
 
 
-def test_the_second_player_chases():
-    """Rolling second in a contest of two is the chase of the first player's score."""
-    from rollwise.derive.chase import Chase
-
-    found = solve_contest(Contest(Threes(dice=3), 2, "win-or-tie"))
-    for score in (0, 2, 7, 18):
-        shares, _ = found.moment((score,))
-        chance = solve(Chase(Threes(dice=3), score)).win_probability
-        assert shares[1] == pytest.approx(chance, abs=1e-12)
-        assert shares[0] == pytest.approx(1 - chance, abs=1e-12)
-
-
 def test_a_double_with_one_die():
     """With one die the second player's turn is one roll: everything can be done by hand."""
     solved = solve_contest(Contest(Threes(dice=1), 2))
@@ -131,3 +127,83 @@ def test_doubles_of_a_contest_are_those_of_the_doubling_cube(ties):
         assert advice.no_offer == pytest.approx(waits.value, abs=1e-10)
         assert min(advice.accepted, 1.0) == pytest.approx(offers.value, abs=1e-10)
         assert advice.offer == (offers.best and not waits.best)
+
+
+# ---- a contest of two at the same time: its equilibrium against all policies there are
+
+
+def wins(one, other):
+    """How often a score of the one distribution (a dict) is fewer than one of the other."""
+    return sum(
+        p * q * (1 if a < b else 0.5 if a == b else 0)
+        for a, p in one.items()
+        for b, q in other.items()
+    )
+
+
+def every_distribution(game):
+    """The final scores of every policy that looks at the points made so far."""
+    graph = by_score(rollwise.build(game)).graph
+    choices = np.flatnonzero(has_choice(graph))
+    ranges = [graph.view[s].action_range for s in choices.tolist()]
+    found = set()
+    for actions in product(*ranges):
+        chosen = np.array([graph.view[s].action_range[0] for s in range(graph.n_states)])
+        chosen[choices] = actions
+        policy = Policy.of_actions(graph, "one", chosen)
+        ends = {}
+        arrive(graph, policy, 0, 1.0, ends)
+        found.add(tuple(sorted(ends.items())))
+    return [dict(ends) for ends in found]
+
+
+def arrive(graph, policy, state, chance, ends):
+    """Follow a policy to the scores it ends with, which stand in the last field."""
+    for action in graph.view[state].actions:
+        taken = policy.probability[action.index]
+        for outcome in action.outcomes if taken else ():
+            ahead = chance * taken * outcome.chance
+            if outcome.target < graph.n_states:
+                arrive(graph, policy, outcome.target, ahead, ends)
+            else:
+                place = outcome.target - graph.n_states
+                ends[place] = round(ends.get(place, 0.0) + ahead, 12)
+
+
+def test_no_policy_beats_the_mixture():
+    """Places stand for scores, the best first, so that the fewer is the better one."""
+    game = TwoBoxes()
+    found = solve_blind_contest(game)
+    assert found.mean < found.for_mean.mean
+    scores = list(found.scored.scores)
+    mixed = {}
+    for part in found.parts:
+        for value, p in zip(part.scores.values, part.scores.probabilities, strict=True):
+            mixed[scores.index(value)] = mixed.get(scores.index(value), 0.0) + part.weight * p
+    every = every_distribution(game)
+    best = [wins(ends, mixed) for ends in every]
+    assert len(every) > 100
+    assert max(best) <= 0.5 + found.gain + 1e-9
+    mean = {
+        scores.index(v): p
+        for v, p in zip(found.for_mean.values, found.for_mean.probabilities, strict=True)
+    }
+    assert max(wins(ends, mean) for ends in every) == pytest.approx(found.against_mean.value)
+
+
+def test_the_response_to_the_mean_wins_what_it_says():
+    """Against somebody who plays for the mean and isn't seen, by another way through the scores."""
+    game = Threes(dice=4)
+    found, solution = solve_blind_contest(game), rollwise.solve(game)
+    row = distributions(solution.graph, solution.policy).of(0)
+    blind = dict(zip(row.values.tolist(), row.probabilities.tolist(), strict=True))
+    mean = dict(zip(found.for_mean.values, found.for_mean.probabilities, strict=True))
+    assert wins(mean, blind) == pytest.approx(0.5, abs=1e-12)
+    parts = [
+        dict(zip(part.scores.values, part.scores.probabilities, strict=True))
+        for part in found.parts
+    ]
+    against = sum(
+        part.weight * wins(mean, ends) for part, ends in zip(found.parts, parts, strict=True)
+    )
+    assert against == pytest.approx(found.mean_against.value, abs=1e-9)

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from cli_runner import output, refusal
+from cli_runner import output
+from little_games import Lanes
 from test_check_rules import claims_of
 
 import rollwise
@@ -22,7 +23,6 @@ from rollwise.derive.cube import Cube
 from rollwise.errors import ParameterError
 from rollwise.games.bear_off import TwoSidedBearOff
 from rollwise.games.hypergammon import Hypergammon
-from rollwise.games.left_center_right import LeftCenterRight
 from rollwise.games.pig import Pig
 from rollwise.games.royal_ur import RoyalUr
 from rollwise.games.threes import Threes
@@ -30,11 +30,6 @@ from rollwise.graph import NO_THROW
 from rollwise.proofs.check_rules import check_rules
 
 GOAL, STEPS = 4, (1, 1, 3)  # of the little race
-
-
-class Lanes(NamedTuple):
-    mine: int
-    theirs: int
 
 
 @dataclass(frozen=True)
@@ -264,28 +259,6 @@ def test_the_figures_of_gnu_backgammon_for_hypergammon_with_one_checker() -> Non
     assert double == pytest.approx(-0.035, abs=5e-4)
 
 
-@pytest.mark.parametrize(
-    "game",
-    [
-        Pig(target=6).cube(3),
-        Pig(target=5).cube(match=3),
-        Pig(target=6, must_bank=True).cube(2, opening=True),
-        RoyalUr(pieces=1).cube(1),
-        Hypergammon(checkers=1).cube(2, beavers=True, jacoby=False),
-        LeftCenterRight(chips=2).cube(2),
-        Dash().cube(match=2),
-        Uneven().cube(match=3),
-    ],
-    ids=lambda game: game.inner_graph.title.split()[0],
-)
-def test_the_derived_graph_is_that_of_the_rules(game: Cube) -> None:
-    derived, plain = solve(game), solve(game, mode="interpreted")
-    assert derived.graph.n_positions == plain.graph.n_positions
-    for s in plain.graph.positions.tolist():
-        place = dict(zip(plain.graph.field_names, plain.graph.row(s), strict=False))
-        assert derived.values[derived.find(place)] == pytest.approx(plain.values[s], abs=1e-12)
-
-
 def test_the_exact_check_proves_the_claims_and_no_others(tmp_path: Path) -> None:
     game = Pig(target=5).cube(2)
     claims = claims_of(solve(game))
@@ -298,34 +271,12 @@ def test_the_exact_check_proves_the_claims_and_no_others(tmp_path: Path) -> None
     assert not verify(tmp_path / "ur.parquet", thrown, exact=True).fault
 
 
-@pytest.mark.parametrize("game", [Pig(target=12), Hypergammon(checkers=1), RoyalUr(pieces=1)])
+@pytest.mark.parametrize("game", [Pig(target=12), RoyalUr(pieces=1)])
 def test_no_higher_limit_changes_the_value_by_more_than_is_said(game: Game) -> None:
     solutions = [solve(game.cube(limit)) for limit in (3, 4, 5, 8)]
     for k, solution in enumerate(solutions):
         effect = effect_of_the_limit(solution)
         assert all(abs(solution.value - higher.value) <= effect for higher in solutions[k:])
-
-
-def test_pig_has_no_value_with_an_unlimited_cube() -> None:
-    """Both players redouble at each turn: an odd and an even limit have values of their own."""
-    odd, even = (
-        {round(solve(Pig(target=20).cube(limit)).value, 9) for limit in limits}
-        for limits in ((3, 5, 7), (4, 6, 8))
-    )
-    assert len(odd) == len(even) == 1
-    assert odd != even
-
-
-def test_the_jacoby_rule_counts_gammons_only_after_a_double() -> None:
-    game = Hypergammon(checkers=1)
-    with_rule, without = (solve(game.cube(4, jacoby=rule)) for rule in (True, False))
-    chosen = [np.flatnonzero(s.graph.rows[:, s.graph.columns.index("cube")] == 1) for s in
-              (with_rule, without)]  # fmt: skip
-    too_good = [
-        "too good" in s.game.verdicts(s, positions)["cube_action"]
-        for s, positions in zip((with_rule, without), chosen, strict=True)
-    ]
-    assert too_good == [False, True]
 
 
 def test_a_cube_is_typed_and_printed() -> None:
@@ -345,25 +296,6 @@ def test_a_cube_is_typed_and_printed() -> None:
     assert rows.count("double, take") > 3
     tell = output("simulate", *line, "--policy", "optimal", "--tell", "--seed", "2")
     assert "doubles to 2" in tell
-
-
-@pytest.mark.parametrize(
-    ("line", "words"),
-    [
-        ("threes as=cube", "this game is a solitaire game; as=contest and as=chase are forms"),
-        ("craps as=cube", "is a solitaire game"),
-        ("pig players=3 as=cube", "this game has 3 players; write pig players=2 as=cube"),
-        ("pig as=cube limit=0", "limit must be from 1 to 30"),
-        ("pig target=5 as=cube match=3 beavers=true", "beavers are for money play"),
-        ("pig as=cube limt=3", "did you mean limit?"),
-    ],
-)
-def test_wrong_use_is_refused_in_a_line(line: str, words: str) -> None:
-    assert words in refusal("solve", *line.split())
-
-
-def test_questions_about_contests_refuse_a_cube() -> None:
-    assert "leave out as=cube" in refusal("bet", "pig", "as=cube", "limit=3")
 
 
 def test_a_cube_needs_payoffs_at_the_end() -> None:

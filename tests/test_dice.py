@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, product
 from math import factorial, prod
-from typing import ClassVar, NamedTuple
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rollwise import AGAIN, END, Game, bits, build, dice
+from rollwise import bits, dice
 
 CASES = [(n, sides) for n in range(6) for sides in range(1, 7) if sides**n < 8000]
 
@@ -72,64 +70,6 @@ def test_dice_and_sides_are_whole_numbers(helper):
 def test_what_dice_cannot_do(helper, n, sides, said):
     with pytest.raises(ValueError, match=said):
         list(helper(n, sides))
-
-
-class Thrown(NamedTuple):
-    kind: int
-    what: int
-
-
-@dataclass(frozen=True)
-class Thrower(Game):
-    """Throws dice in all the ways there are, and keeps what fell as the state."""
-
-    n: int = 3
-    sides: int = 6
-    players: ClassVar = 1
-    objective: ClassVar = "maximize"
-
-    def start(self):
-        return Thrown(0, 0)
-
-    def actions(self, s):
-        for action in range(3 if s.kind == 0 else 1):
-            yield action
-
-    def outcomes(self, s, action):
-        if s.kind > 0:
-            yield 1, END, s
-        elif action == 0:
-            for ways, face in dice.one(self.sides):
-                yield ways, AGAIN, Thrown(1, face)
-        elif action == 1:
-            for ways, total in dice.total(self.n, self.sides):
-                yield ways, AGAIN, Thrown(2, total)
-        else:
-            for ways, counts in dice.counts(self.n, self.sides):
-                code = 0
-                for face in range(1, self.sides + 1):
-                    code = code * (self.n + 1) + counts[face]
-                yield ways, AGAIN, Thrown(3, code)
-
-
-@pytest.mark.parametrize(("n", "sides"), [(0, 6), (1, 1), (3, 6), (7, 4)])
-@pytest.mark.filterwarnings("error")  # the rules must compile, also with fields s and kind
-def test_dice_inside_rules(n, sides, mode):
-    graph = build(Thrower(n, sides), mode=mode)
-    expected = [
-        (ways, (1, face)) for ways, face in dice.one(sides)
-    ] + [(ways, (2, total)) for ways, total in dice.total(n, sides)]  # fmt: skip
-    for ways, counts in dice.counts(n, sides):
-        code = 0
-        for face in range(1, sides + 1):
-            code = code * (n + 1) + int(counts[face])
-        expected.append((ways, (3, code)))
-    end = graph.outcome_indptr[3]
-    found = [
-        (int(graph.outcome_weight[k]), tuple(graph.states[graph.outcome_state[k]].tolist()))
-        for k in range(end)
-    ]
-    assert found == expected
 
 
 @pytest.mark.parametrize(("n", "sides"), CASES)

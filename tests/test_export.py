@@ -17,7 +17,7 @@ from rollwise.games.threes import Threes
 
 # Games with the second player's policy, which leaves one to choose.
 ONE_PLAYER = [
-    (Pig(target=12), "hold-at-20"),
+    (Pig(target=9), "hold-at-20"),
     (SuperSix(sticks=7), "throw-until-4"),
     (Threes(dice=3), None),
     (Craps(), None),
@@ -57,7 +57,7 @@ def test_storm_gives_the_same_values(tmp_path, form, game, against):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("game", [Pig(target=12), SuperSix(sticks=7), Threes(dice=3)], ids=str)
+@pytest.mark.parametrize("game", [Pig(target=9), SuperSix(sticks=7), Threes(dice=3)], ids=str)
 def test_open_spiel_gives_the_same_values(game):
     pyspiel = pytest.importorskip("pyspiel")
     value_iteration = pytest.importorskip("open_spiel.python.algorithms.value_iteration")

@@ -8,17 +8,8 @@ from itertools import combinations, permutations, product
 
 import pytest
 
-from rollwise import PASS, build, solve
-from rollwise.games.farkle import (
-    FARKLE,
-    SCORING,
-    STOP,
-    Farkle,
-    FarkleTurn,
-    Turn,
-    all_moves,
-    row,
-)
+from rollwise import solve
+from rollwise.games.farkle import SCORING, Farkle, FarkleTurn, all_moves, row
 
 TRIPLES = {face: 100 * face for face in range(2, 7)}
 
@@ -207,29 +198,3 @@ def test_what_can_be_set_aside(scoring, weight):
             assert moves.ways[k] == count
             found = zip(moves.points[here].tolist(), moves.dice[here].tolist(), strict=True)
             assert sorted(found) == results
-
-
-def test_the_third_farkle_in_a_row_costs_the_penalty():
-    """No bank falls below the lowest; two farkles cost nothing, and points end a row of them."""
-    game = Farkle(target=200, penalty=200, lowest=-100)
-    graph = build(game)
-    farkle = (2, 2, 3, 3, 4, 6)
-
-    def then(action, throw=farkle, **fields):
-        state = game.start()._replace(**fields)
-        ((_, passes, after),) = game.outcomes(state, throw, action)
-        assert passes == PASS
-        graph.find(after)  # play gets there
-        return after._asdict() | {"turn": None, "dice": None}
-
-    def start_of(banked, rival, farkles, rival_farkles):
-        names = ("banked", "rival", "farkles", "rival_farkles", "turn", "dice")
-        return dict(zip(names, (banked, rival, farkles, rival_farkles, None, None), strict=True))
-
-    assert then(FARKLE, banked=50, rival=100) == start_of(100, 50, 0, 1)
-    assert then(FARKLE, banked=50, rival=100, farkles=1) == start_of(100, 50, 0, 2)
-    assert then(FARKLE, banked=150, farkles=2, rival_farkles=1) == start_of(0, -50, 1, 0)
-    assert then(FARKLE, banked=50, farkles=2) == start_of(0, -100, 0, 0)
-    assert then(STOP, (1, 2, 2, 3, 3, 4), farkles=2) == start_of(0, 100, 0, 0)
-    told = game.told(Turn(150, 0, 2, 1, 50, 5), farkle, FARKLE, PASS, Turn(0, -50, 1, 0, 0, 6))
-    assert told == "the third farkle costs 200 points; 50 points are lost; -50 to 0"

@@ -50,14 +50,6 @@ def test_puzzles_are_answered_as_advise_does(gallery):
     assert puzzles[0]["game"] != puzzles[1]["game"]
 
 
-def test_common_questions_are_answered(gallery):
-    front = (gallery / "index.html").read_text()
-    asked = dict(re.findall(r"<summary>(.*?)</summary>(.*?)</details>", front, re.DOTALL))
-    assert "<th scope='row'>1</th><td>5</td>" in asked["When should I stop in Super Six?"]
-    assert "No. The first player wins 65.8722 %" in asked["Is Super Six fair?"]
-    assert next(iter(asked)).startswith("When")
-
-
 def test_a_shared_result_tells_no_answer(gallery):
     front = (gallery / "index.html").read_text()
     (text,) = re.findall("const text = `(.*)`;", front)

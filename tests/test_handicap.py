@@ -2,13 +2,40 @@
 
 from __future__ import annotations
 
+import json
+
+import numpy as np
 import pytest
+from balance_games import figures_of_games
+from cli_runner import output
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from little_games import RandomTable
+from stakes import Gammons
+from throwing import Runners
 
 import rollwise
+from rollwise.analysis.balance import balance
+from rollwise.analysis.difference import difference
+from rollwise.analysis.exploit import exploit
+from rollwise.analysis.friend import learn_friend
 from rollwise.analysis.handicap import handicap
+from rollwise.analysis.tuning import Aim, tune, values_of
+from rollwise.answer.certified import solve_and_certify
 from rollwise.answer.references import Policies
-from rollwise.games.pig import Pig, Turn
+from rollwise.derive.changed import biased
+from rollwise.derive.contest import Duel
+from rollwise.derive.seats import take_seats
+from rollwise.errors import EndlessPlay
+from rollwise.games import find
+from rollwise.games.pig import Pig, Piglet, Turn
 from rollwise.games.red_light import RedLight
+from rollwise.games.royal_ur import RoyalUr
+from rollwise.games.shut_the_box import ShutTheBox
+from rollwise.games.super_six import SuperSix
+from rollwise.games.threes import Threes
+from rollwise.graph.choices import has_choice
+from rollwise.graph.policies import Policy
 
 
 @pytest.fixture(scope="module")
@@ -50,9 +77,9 @@ def test_a_start_that_no_play_reaches_is_solved_too():
         def start(self):
             return Turn(0, (1,), 0)
 
-    (head,) = handicap(Pig(target=20), "banked", [1]).heads
-    assert head.first.value == pytest.approx(rollwise.solve(Ahead(20)).win_probability, abs=1e-12)
-    behind = rollwise.solve(Behind(20)).win_probability
+    (head,) = handicap(Pig(target=12), "banked", [1]).heads
+    ahead, behind = (rollwise.solve(game(12)).win_probability for game in (Ahead, Behind))
+    assert head.first.value == pytest.approx(ahead, abs=1e-12)
     assert head.second.value == pytest.approx(1 - behind, abs=1e-12)
 
 
@@ -60,3 +87,258 @@ def test_komi_is_the_head_start_of_the_second_player():
     for komi, head in enumerate(handicap(RedLight(target=8, komi=0), "banked", range(3)).heads):
         first = rollwise.solve(RedLight(target=8, komi=komi)).win_probability
         assert head.second.value == pytest.approx(1 - first, abs=1e-12)
+
+
+# ---- the designer's bench: parameters that are looked for, and what a change of rules does
+
+
+def tuned(game, vary, aim):
+    values = dict(values_of(text) for text in vary)
+    return tune(find(game), {}, values, Aim.read(aim), rollwise.solve)
+
+
+def test_every_point_is_what_solve_says():
+    found = tuned("pig", ["target=8..14..3", "sides=4,6"], "first_player = 0.55")
+    assert [dict(point.parameters) for point in found.points] == [
+        {"target": target, "sides": sides} for target in ("8", "11", "14") for sides in ("4", "6")
+    ]
+    for point in found.points:
+        solution = rollwise.solve(Pig(**{k: int(v) for k, v in point.parameters.items()}))
+        assert point.amount == (1 + solution.value) / 2
+        assert point.error_bound >= solution.error_bounds[0] / 2
+    off = [abs(point.amount - 0.55) for point in found.points]
+    assert found.best is found.points[int(np.argmin(off))]
+
+
+def test_a_goal_out_of_reach_says_so():
+    said = output("tune", "piglet", "--vary", "target=2..4", "--for", "first_player=0.9")
+    assert "no game of these has first_player = 90 %: all are below it" in said
+    assert "nearest to 90 %: target=" in said
+    document = json.loads(
+        output("tune", "piglet", "--vary", "target=2..4", "--for", "value = 9", "--json")
+    )
+    assert document["reached"] is False
+
+
+# ---- what a change does
+
+
+def by_hand(old, new):
+    """States with a choice in both in which nothing that was best is best, by their names."""
+    found = set()
+    places = {tuple(row): s for s, row in enumerate(old.graph.rows.tolist())}
+    for s, row in enumerate(new.graph.rows.tolist()):
+        t = places.get(tuple(row))
+        if t is None:
+            continue
+        here, there = new.graph.view[s], old.graph.view[t]
+        if min(len(here.labels), len(there.labels)) < 2:
+            continue
+        was = {a.label for a in there.actions if old.is_best[a.index]}
+        now = {a.label for a in here.actions if new.is_best[a.index]}
+        if not was & now and there.actions[0].graph is old.graph:
+            first = next(a.label for a in there.actions if old.policy.probability[a.index])
+            if first in here.labels:
+                found.add(s)
+    return found
+
+
+PAIRS = [
+    (Pig(target=60), Pig(target=60, sides=8)),
+    (Pig(target=40), Piglet(target=12)),
+    (SuperSix(sticks=9), SuperSix(sticks=9, may_stop=2)),
+    (RoyalUr(pieces=1), RoyalUr(pieces=1, path="masters")),
+    (ShutTheBox(tiles=5), ShutTheBox(tiles=5, one_die="never")),
+]
+
+
+@pytest.mark.parametrize(("one", "two"), PAIRS)
+def test_the_states_in_which_what_is_best_changes(one, two):
+    old, new = rollwise.solve(one), rollwise.solve(two)
+    found = difference(old, new)
+    assert set(found.changed.tolist()) == by_hand(old, new)
+    assert np.all(found.costs[: found.in_play] > 0)
+    assert np.all(np.diff(found.costs[: found.in_play]) <= 0)
+    total = np.add.reduceat(found.carried.probability, new.graph.action_indptr[:-1])
+    assert np.allclose(total, 1)
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=10)
+def test_what_goes_on_as_before_loses_is_never_less_than_nothing(seed):
+    try:
+        old, new = (rollwise.solve(RandomTable(seed=s)) for s in (seed, seed + 1))
+    except EndlessPlay:
+        return
+    if old.graph.objective != new.graph.objective or old.graph.players != new.graph.players:
+        return
+    found = difference(old, new)
+    assert found.loss.loss >= -found.loss.error_bound
+
+
+# ---- what a game does to its players: every figure against games that are played out by hand
+
+
+BESIDE = {  # one for a single player, two that choose first, one that throws first, one for stakes
+    "shut-the-box": (ShutTheBox(tiles=5), {"expected score", "at most 2 rolls", "decisions"}),
+    "pig": (Pig(target=12), {"first player wins", "lead changes", "comebacks", "greedy wins"}),
+    "throws": (Runners(), {"decisions that matter", "decided in turn", "random wins"}),
+    "draws": (Duel(Threes(dice=2)), {"draws", "luck", "share of skill", "rule of thumb wins"}),
+    "stakes": (Gammons(), {"expected payoff", "luck", "turns", "share of skill"}),
+}
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_every_figure_is_that_of_games_that_are_played(name):
+    """Two samples of each figure that isn't a count of positions."""
+    game, names = BESIDE[name]
+    policies = Policies.of(game)
+    figures = balance(policies, evaluations=8)
+    one, two = (figures_of_games(policies, figures, 600, seed) for seed in (5, 6))
+    there = {figure.name for figure in one}
+    assert names <= there, there
+    assert not np.allclose([f.sample.mean for f in one], [f.sample.mean for f in two])
+    furthest = max(figure.off(600) for figure in (*one, *two))
+    assert 0.5 < furthest < 5  # of so many figures one is off by half an error at least
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=8)
+def test_any_game_has_its_figures(seed):
+    try:
+        figures = balance(RandomTable(seed=seed), evaluations=0)
+    except EndlessPlay:
+        return
+    assert figures.luck.value >= 0
+    assert figures.decisions.matter <= figures.decisions.positions
+    if figures.skill is not None:
+        assert -1e-9 <= figures.skill.share.value <= 1
+    if figures.drama is not None:
+        total = figures.drama.decided.turn.sum() + figures.drama.draws.value
+        assert total == pytest.approx(1, abs=1e-6)
+
+
+# ---- beating a friend: what is learned of them, what is promised, and what is risked
+
+
+def played(policies, friend, games, seed=1):
+    """The choices of a friend in games against optimal play."""
+    graph, random = policies.graph, np.random.default_rng(seed)
+    seats, found = [policies.find(friend), policies.find("optimal")], []
+    for game in range(games):
+        state, seat = 0, game % 2
+        while state >= 0:
+            here = graph.view[state]
+            chances = seats[seat].probability[here.action_range.start : here.action_range.stop]
+            action = here.actions[random.choice(len(chances), p=chances)]
+            if here.is_choice and seat == 0:
+                found.append(action.index)
+            outcome = action.outcomes[random.choice(len(action.chances), p=action.chances)]
+            state, seat = outcome.target, seat ^ outcome.passes
+    return np.array(found, np.int64)
+
+
+@pytest.fixture(scope="module")
+def piglet():
+    return Policies.of(rollwise.solve(Piglet(target=6)))
+
+
+def hold_at_once(s):
+    return int(s.turn > 0)
+
+
+@pytest.fixture(scope="module")
+def hasty(piglet):
+    """Somebody who holds at one point."""
+    return learn_friend(piglet, played(piglet, hold_at_once, 150))
+
+
+def naive_value(graph, sure, trust):
+    """Both seats' values of the game against the worst of those who do at least that."""
+    mine, theirs = np.zeros(graph.n_states), np.zeros(graph.n_states)
+
+    def worth(action, one, other):  # in the eyes of `one`
+        total = sum(
+            o.weight * (o.payoff if o.is_over else -other[o.target] if o.passes else one[o.target])
+            for o in action.outcomes
+        )
+        return action.reward + total / action.total
+
+    for _ in range(150):
+        for state in graph.view:
+            of_mine = [worth(a, mine, theirs) for a in state.actions]
+            of_theirs = np.array([worth(a, theirs, mine) for a in state.actions])
+            least = trust * sure[state.action_range.start : state.action_range.stop]
+            mine[state.index] = max(of_mine)
+            theirs[state.index] = least @ of_theirs + (1 - least.sum()) * of_theirs.max()
+    return mine[0], theirs[0]
+
+
+@pytest.mark.parametrize("trust", [0.3, 1.0])
+def test_the_biased_game_is_worth_what_a_naive_twin_says(piglet, hasty, trust):
+    seats = take_seats(piglet.graph, [None, None], [0])
+    game, source = biased(seats, trust * hasty.at_least(1))
+    found, certificate, _ = solve_and_certify(game)
+    first, second = naive_value(piglet.graph, hasty.at_least(1), trust)
+    assert found.values[0] == pytest.approx(first, abs=1e-9)
+    assert found.values[1] == pytest.approx(second, abs=1e-9)
+    assert certificate.bound < 1e-9
+    assert len(source) == game.n_actions
+
+
+def best_against(policies, friend):
+    """What the best response wins, mean over the seats."""
+    return 0.5 + rollwise.best_response(policies, friend, starts=[0]).exploitability() / 2
+
+
+def test_a_friend_is_beaten_and_nobody_wins_more_than_is_risked(piglet, hasty):
+    found = exploit(piglet, hasty, 0.2)
+    best, optimal = found.best, found.optimal
+    assert optimal.risk.value <= optimal.risk.bound
+    assert best.gain.value > optimal.gain.value
+    assert 0 < best.risk.value <= 0.2
+    answer = rollwise.best_response(piglet, best.policy, starts=[0])
+    assert best.risk.value == pytest.approx(answer.exploitability() / 2, abs=1e-12)
+    got = rollwise.evaluate(piglet, best.policy, hasty.mean(), starts=[0])
+    mean = (got.win_probability[0] + got.win_probability_second[0]) / 2
+    assert best.gain.value == pytest.approx(mean, abs=1e-12)
+    assert found.likely[0] <= found.likely[1]
+    trusts = [one.trust for one in found.responses]
+    assert trusts == sorted(trusts)
+    assert best.gain.value == pytest.approx(best_against(piglet, hasty.mean()), abs=1e-3)
+    assert exploit(piglet, hasty, 0.0).best.risk.value <= 1e-12
+
+
+@given(st.integers(0, 10_000), st.floats(0.0, 1.0))
+@settings(max_examples=10)
+def test_the_promise_is_kept(seed, share):
+    """Against whoever does at least what is sure, and anything else besides."""
+    try:
+        policies = Policies.of(rollwise.solve(RandomTable(seed=seed)))
+    except EndlessPlay:
+        return
+    graph = policies.graph
+    if graph.players != 2 or not has_choice(graph).any():
+        return
+    random = np.random.default_rng(seed)
+    actions = np.flatnonzero(has_choice(graph)[graph.action_state])
+    try:
+        friend = learn_friend(policies, random.choice(actions, 30))
+        found = exploit(policies, friend, 10.0)
+    except EndlessPlay:
+        return
+    weights = random.dirichlet([0.3] * graph.n_actions)
+    total = np.add.reduceat(weights, graph.action_indptr[:-1])
+    anything = weights / total[graph.action_state]
+    sure = friend.at_least(1)
+    left = 1 - np.add.reduceat(sure, graph.action_indptr[:-1])
+    policy = Policy("somebody", sure + left[graph.action_state] * anything)
+    one = found.responses[-1]
+    assert one.trust == 1
+    try:
+        got = rollwise.evaluate(policies, one.policy, policy, starts=[0])
+    except EndlessPlay:
+        return
+    mean = (got.values[0] + got.values_second[0]) / 2
+    worth = mean if graph.is_score else (1 + mean) / 2
+    assert worth >= one.promise.value - one.promise.bound - 1e-9

@@ -220,15 +220,40 @@ ALSO_IN_A_PROCESS = [  # libraries of compiled code, which print by themselves
 ]
 
 
+# Starts a process for each command that it reads, as a copy of one that has imported rollwise.
+STARTER = """
+import os, sys
+from rollwise.cli import main
+for line in sys.stdin:
+    process = os.fork()
+    if not process:
+        for stream, name in enumerate((os.devnull, "out", "err")):
+            os.dup2(os.open(name, os.O_RDWR | os.O_CREAT | os.O_TRUNC), stream)
+        sys.argv = ["rollwise", *line.split()]
+        sys.exit(main())
+    print(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def starter(folder):
+    command = [sys.executable, "-c", STARTER]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, cwd=folder, stdin=pipe, stdout=pipe, text=True) as started:
+        yield started
+        started.stdin.close()
+
+
 @pytest.mark.parametrize("command", [*FIRST.values(), *ALSO_IN_A_PROCESS])
 @pytest.mark.needs_jit
 @pytest.mark.slow
-def test_a_process_prints_one_document(command, folder):
+def test_a_process_prints_one_document(command, folder, starter):
     """All that leaves the process on standard output, whoever writes it there."""
-    started = [sys.executable, "-m", "rollwise", *command.split(), "--json"]
-    done = subprocess.run(started, cwd=folder, capture_output=True, stdin=subprocess.DEVNULL)
-    assert done.returncode == (1 if command.startswith("verify wrong") else 0), done.stderr
-    check_schema(command, json.loads(done.stdout))
+    print(command, "--json", file=starter.stdin, flush=True)
+    code = int(starter.stdout.readline())
+    said = (folder / "err").read_text()
+    assert code == (1 if command.startswith("verify wrong") else 0), said
+    check_schema(command, json.loads((folder / "out").read_text()))
 
 
 def test_a_schema_has_units_meanings_and_a_version():

@@ -15,9 +15,9 @@ import pytest
 from cli_runner import output, run
 from stakes import Gammons
 
-from rollwise.answer.layer_folder import LayerFolder
+from rollwise.answer.layer_folder import LayerFolder, open_folder
 from rollwise.answer.solve_by_layers import solve_by_layers
-from rollwise.answer.verify import load
+from rollwise.answer.verify import load, verify_layers
 from rollwise.errors import SolutionFileError, UnknownState, UsageError
 from rollwise.game import Game
 from rollwise.games.pig import Pig
@@ -35,7 +35,9 @@ def bytes_of(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
-def require_same(game: Game, folder: Path) -> None:
+@pytest.mark.parametrize("game", GAMES, ids=lambda game: game.name)
+def test_a_folder_holds_what_memory_holds_and_is_proved_again(game: Game, tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
     plain, saved = solve_by_layers(game), solve_by_layers(game, save=folder)
     read = load(folder, game)
     for answer in (saved, read):
@@ -52,11 +54,10 @@ def require_same(game: Game, folder: Path) -> None:
     assert read.find(plain.space.states[last].tolist()) == last
     with pytest.raises(UnknownState):
         read.find([77] * len(plain.space.field_names))
-
-
-@pytest.mark.parametrize("game", GAMES, ids=lambda game: game.name)
-def test_a_folder_holds_what_memory_holds(game: Game, tmp_path: Path) -> None:
-    require_same(game, tmp_path / "f")
+    found = verify_layers(folder)
+    assert found.verified
+    assert found.n_proved == found.n_layers == len(plain.space.progress)
+    assert (found.error_bound, found.residual) == (plain.error_bounds.max(), 0)
 
 
 class Killed(BaseException):
@@ -228,3 +229,56 @@ def test_a_disk_with_too_little_room_is_named(
     assert f"{tmp_path / 'f'}: its disk has room for the answer in 31 states" in refused.stderr
     assert "pig target=20 sides=6 must_bank=false has more; make room" in refused.stderr
     assert "more than 40 states" in run(*words, "--max-states", "40").stderr
+
+
+# ---- folders of layers, each layer proved again: what holds is accepted, and nothing else
+
+
+def test_no_solver_runs_where_play_leaves_each_layer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    solve_by_layers(Pig(target=8), save=tmp_path)
+    monkeypatch.setattr("rollwise.answer.verify.ByLayer", None)
+    assert verify_layers(tmp_path).verified
+
+
+def change(folder: Path, name: str, row: int, by: float) -> None:
+    rows = np.load(folder / f"{name}.npy", mmap_mode="r+")
+    rows[row] += by
+    rows.flush()
+
+
+@pytest.mark.parametrize("name", ["values", "error_bounds", "actions", "states"])
+def test_a_damaged_layer_is_named(name: str, tmp_path: Path) -> None:
+    solved = solve_by_layers(SuperSix(9), save=tmp_path)
+    row = len(solved.space.states) // 2
+    change(tmp_path, name, row, 1)
+    found = verify_layers(tmp_path)
+    assert not found.verified
+    if name == "states":
+        assert "its states don't match their checksum" in found.fault
+        return
+    layer = int(np.searchsorted(solved.space.layers, row, side="right")) - 1
+    assert found.damaged == (solved.space.progress[layer],)
+    assert f"the layers of progress {solved.space.progress[layer]} differ" in found.fault
+
+
+@pytest.mark.parametrize(
+    ("name", "by"), [("values", 1e-9), ("error_bounds", -1e-12), ("actions", 1)]
+)
+def test_what_is_wrong_is_refused_whatever_its_checksum(
+    name: str, by: float, tmp_path: Path
+) -> None:
+    solved = solve_by_layers(Pig(target=8), save=tmp_path)
+    change(tmp_path, name, solved.start, by)
+    forged = open_folder(tmp_path, to_write=True)
+    for layer in list(forged.checksums):
+        forged.keep(layer)
+    found = verify_layers(tmp_path)
+    assert not found.damaged
+    assert found.state == dict(
+        zip(solved.space.field_names, solved.space.states[solved.start].tolist(), strict=True)
+    )
+    said = "isn't the first of the best" if name == "actions" else "can't be proved"
+    assert said in found.fault
+    assert found.n_proved < found.n_layers

@@ -8,8 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pytest
-from test_layers import Climber
-from test_tuple_layers import Banks, Pairs, Tens
+from test_layers import Banks, Climber, Pairs, Tens
 
 from rollwise import AGAIN, END, PASS, Game, parameter, solve_by_layers
 from rollwise.answer import layer_folder

@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import naive
 import numpy as np
 import pytest
+from little_games import Lanes
 
 import rollwise
 from rollwise import AGAIN, END, PASS, WIN, Game, parameter, payoff, solve, solve_by_layers
+from rollwise.analysis.check import check
 from rollwise.builders.rules import Rules
 from rollwise.engine.search import Search
-from rollwise.errors import (
-    RulesError,
-    UsageError,
-)
-from rollwise.games.pig import Pig, Piglet, TwoDicePig
-from rollwise.games.royal_ur import RoyalUr
-from rollwise.games.super_six import SuperSix
+from rollwise.errors import RulesError, UsageError
+from rollwise.games.pig import Pig, Piglet, Turn, TwoDicePig
+from rollwise.games.royal_ur import Race, RoyalUr
+from rollwise.games.super_six import Sticks, SuperSix
+from rollwise.games.yahtzee import Yahtzee
+from rollwise.simulate.turn_by_turn import best_play, play_turn_by_turn
 
 pytestmark = pytest.mark.needs_jit
-
-
-class Lanes(NamedTuple):
-    mine: int
-    theirs: int
 
 
 @dataclass(frozen=True)
@@ -56,34 +52,6 @@ class Hurdles(Game):
             yield 3, PASS, Lanes(s.theirs, to)
             yield 2, AGAIN, Lanes(max(s.mine - action, 0), s.theirs)
             yield 1, PASS, Lanes(s.theirs, s.mine)
-
-    def progress(self, s):
-        return 0
-
-
-class Spot(NamedTuple):
-    place: int
-
-
-@dataclass(frozen=True)
-class Waiting(Game):
-    """Who moves first, loses: so both wait."""
-
-    def start(self):
-        return Spot(0)
-
-    def throws(self, s):
-        yield 1, 1
-
-    def actions(self, s, throw):
-        yield 0
-        yield 1
-
-    def outcomes(self, s, throw, action):
-        if action == 0:
-            yield 1, PASS, s
-        else:
-            yield 1, rollwise.LOSE, s
 
     def progress(self, s):
         return 0
@@ -142,26 +110,6 @@ GAMES = [
     Climber(),
     Climber(9, apart=10**12),
 ]
-
-
-@pytest.mark.parametrize("game", GAMES, ids=str)
-def test_as_from_the_whole_graph(game):
-    layered, whole = solve_by_layers(game), solve(game)
-    graph = whole.graph
-    assert len(layered.space.states) == graph.n_states
-    assert (layered.space.n_actions, layered.space.n_outcomes) == (
-        graph.n_actions,
-        graph.n_outcomes,
-    )
-    number = [whole.find(state) for state in layered.space.states.tolist()]
-    assert sorted(number) == list(range(graph.n_states))
-    assert number[layered.start] == 0
-    off = np.abs(layered.values - whole.values[number])
-    assert np.all(off <= layered.error_bounds + whole.error_bounds[number])
-    assert layered.error_bound < 1e-12
-    assert layered.status == "certified"
-    best = graph.action_label[whole.best_actions[number]]
-    assert np.array_equal(layered.space.actions, best)
 
 
 @pytest.mark.parametrize("game", GAMES[:4], ids=str)
@@ -247,3 +195,126 @@ def test_a_bound_that_says_nothing_is_no_certificate():
     assert found.status == "certified"
     absurd = replace(found, error_bounds=found.error_bounds + 3.0)
     assert absurd.status == "not certified"
+
+
+# ---- layers by several numbers: the same answers, smaller layers, and some at the same time
+
+
+@dataclass(frozen=True)
+class Banks(Pig):
+    """By both banks: their order says who moves, and isn't in it."""
+
+    def progress(self, s: Turn) -> tuple[int, ...]:
+        return min(s.banked, s.rivals[0]), max(s.banked, s.rivals[0])
+
+
+@dataclass(frozen=True)
+class Mine(Pig):
+    """By what the mover has, which becomes what the other has."""
+
+    def progress(self, s: Turn) -> tuple[int, ...]:
+        return s.banked, s.rivals[0]
+
+
+@dataclass(frozen=True)
+class Tens(SuperSix):
+    """By tens and ones that are large and below zero."""
+
+    def progress(self, s: Sticks) -> tuple[int, ...]:
+        gone = self.sticks - s.lid - s.mine - s.others[0]
+        return gone // 10 - 5, 10**17 * gone, 7
+
+
+@dataclass(frozen=True)
+class Pairs(RoyalUr):
+    def progress(self, s: Race) -> tuple[int, ...]:
+        return min(s.home, s.rival), max(s.home, s.rival)
+
+
+@dataclass(frozen=True)
+class Odd(Pig):
+    text: bool = False
+
+    def progress(self, s: Turn) -> Any:
+        if self.text:
+            return s.banked, "x"
+        return (0, 0) if s.banked + s.rivals[0] == 0 else (0, 0, 0)
+
+
+@pytest.mark.parametrize("game", [*GAMES, Banks(12), Tens(24), Pairs(pieces=2)], ids=str)
+def test_as_from_the_whole_graph(game: Game) -> None:
+    found, whole = solve_by_layers(game), solve(game)
+    graph, space = whole.graph, found.space
+    number = [whole.find(state) for state in space.states.tolist()]
+    assert sorted(number) == list(range(graph.n_positions))
+    assert number[found.start] == 0
+    off = np.abs(found.values - whole.values[number])
+    assert np.all(off <= found.error_bounds + whole.error_bounds[number])
+    assert (found.status, found.error_bound < 1e-11) == ("certified", True)
+    if not graph.throw_names:
+        assert (space.n_actions, space.n_outcomes) == (graph.n_actions, graph.n_outcomes)
+        best = graph.action_label[whole.best_actions[number]]
+        assert np.array_equal(space.actions, best)
+    every = np.arange(len(number))
+    assert np.array_equal(found.numbers_of(np.asarray(space.states)), every)
+    assert [found.find(row) for row in space.states[:5].tolist()] == every[:5].tolist()
+    state, progress = Rules(game).layout.state, space.progress.reshape(len(space.layers) - 1, -1)
+    rows = [np.ravel(game.progress(state(row))).tolist() for row in space.states.tolist()]
+    assert np.repeat(progress, np.diff(space.layers), axis=0).tolist() == rows
+    sums = progress.sum(axis=1).tolist()
+    assert sums == sorted(sums)
+    assert len(np.unique(progress, axis=0)) == len(progress)
+
+
+def test_an_outcome_that_lowers_a_number_is_refused() -> None:
+    said = r"progress\(\) falls from \(0, 2\) to \(2, 0\) in the state banked=0, rival=2"
+    with pytest.raises(RulesError, match=said) as raised:
+        solve_by_layers(Mine(12))
+    assert "action" in str(raised.value)
+    assert "where a PASS swaps two of them, give these in order" in str(raised.value)
+    found = {f.topic: f for f in check(Mine(12)).findings}["progress"]
+    assert found.level == "error"
+    assert "it falls from (0, 2) to (2, 0)" in found.text
+    found = {f.topic: f for f in check(Banks(12)).findings}["progress"]
+    assert (found.level, found.text) == ("ok", "no outcome lowers it (66 layers)")
+
+
+def test_progress_of_another_kind_is_refused() -> None:
+    rules = Rules(Odd(12))
+    with pytest.raises(RulesError, match=r"\(0, 0, 0\) in the state .* and \(0, 0\) at the start"):
+        rules.progress(Turn(3, (0,), 0))
+    with pytest.raises(RulesError, match=r"or a tuple of such numbers"):
+        Rules(Odd(12, text=True)).progress(Turn(3, (0,), 0))
+
+
+# ---- games of games that are too large for one graph, and what `check` says of these
+
+
+@pytest.fixture
+def interpreted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compiling takes longer than these tests."""
+    monkeypatch.setattr("rollwise.builders.some_states.FEW", 10**9)
+
+
+@pytest.mark.needs_jit
+@pytest.mark.parametrize("game", [Pig(target=6), Yahtzee(boxes=1)], ids=lambda game: game.name)
+@pytest.mark.usefixtures("interpreted")
+def test_the_best_play_gains_what_the_start_is_worth(game: Game) -> None:
+    answer = rollwise.solve_by_layers(game)
+    played = play_turn_by_turn(game, best_play(answer), 400, 1)
+    assert played.over.all()
+    assert abs(played.mean - answer.value) < 4 * played.standard_error
+    assert played.visits.sum() >= 400
+    assert played.positions[0].tolist() == answer.space.states[answer.start].tolist()
+    again = play_turn_by_turn(game, best_play(answer), 400, 1)
+    assert again.gains.tolist() == played.gains.tolist()
+
+
+@pytest.mark.needs_jit
+def test_parts_of_an_answer_are_worth_what_it_says() -> None:
+    answer = rollwise.solve_by_layers(Pig(target=6))
+    numbers = np.arange(len(answer.space.states))[::-2]
+    part, _ = answer.near(numbers)
+    assert answer.numbers_of(answer.space.states[numbers]).tolist() == numbers.tolist()
+    found, known = part.values[: len(numbers)], answer.values[numbers]
+    assert np.all(abs(found - known) <= part.error_bound + answer.error_bound)

@@ -9,7 +9,6 @@ from typing import NamedTuple
 from unittest import mock
 
 import pytest
-from cli_runner import refusal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from throwing import Runners
@@ -80,11 +79,7 @@ def test_lengths_are_those_of_a_naive_twin(game):
     assert found.of("longest").moves.mean.value >= max(means) - 1e-9
 
 
-@pytest.mark.parametrize(
-    "game",
-    [RoyalUr(pieces=1), RoyalUr(pieces=2), Runners(length=3)],
-    ids=str,
-)
+@pytest.mark.parametrize("game", [RoyalUr(pieces=1), RoyalUr(pieces=2), Runners(length=3)], ids=str)
 def test_lengths_by_layers_are_those_of_the_whole(game, monkeypatch):
     monkeypatch.setattr("rollwise.engine.search.WORTH_HALVING", 5_000)
     whole, by_layer = length_range(game), length_range_by_layer(game)
@@ -227,13 +222,6 @@ def test_the_spread_of_a_score(policy):
     exact = rollwise.distribution(solution, policy)
     assert abs(score.mean.value - exact.mean) <= score.mean.bound + exact.mean_bound
     assert abs(score.deviation.value - exact.sd) <= score.deviation.bound + exact.sd_bound
-
-
-def test_what_is_refused():
-    assert "no policy" in refusal("length", "pig", "target=8", "--policy", "nobody")
-    assert "pool of dice" in refusal("length", "yahtzee", "boxes=2", "--by-layer")
-    follows = refusal("length", "royal-ur", "--by-layer", "--policy", "random")
-    assert "--policy goes without --by-layer" in follows
 
 
 class Stairs(NamedTuple):

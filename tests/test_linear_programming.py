@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
-
 import naive
 import numpy as np
 import pytest
@@ -12,7 +9,6 @@ from graphs import ending_graphs
 from hypothesis import assume, given
 
 import rollwise
-from rollwise.game import AGAIN, LOSE, PASS, WIN, Game
 from rollwise.games.pig import Pig
 from rollwise.games.super_six import SuperSix
 from rollwise.graph.choices import has_choice
@@ -24,40 +20,6 @@ pytestmark = pytest.mark.slow
 pytest.importorskip("highspy")
 
 FOR_TWO = ((2, "win"),)
-
-
-class Place(NamedTuple):
-    left: int
-    lamps: int
-
-
-@dataclass(frozen=True)
-class Lanterns(Game):
-    """A game of our own that counts down: light a lamp, or run for the gate with what is lit."""
-
-    steps: int = 6
-    lamps: int = 2
-    action_names: ClassVar = {0: "light", 1: "run"}
-
-    def start(self):
-        return Place(self.steps, 0)
-
-    def actions(self, s):
-        if s.lamps < self.lamps:
-            yield 0
-        yield 1
-
-    def outcomes(self, s, action):
-        if action == 0:
-            yield 2, AGAIN, Place(s.left, s.lamps + 1)
-            yield 1, PASS, Place(s.left, 0)
-        else:
-            after = s.left - 1 - s.lamps
-            if after > 0:
-                yield 3, PASS, Place(after, 0)
-            else:
-                yield 3, WIN, s
-            yield 1, LOSE, s
 
 
 def naive_visits(graph, actions) -> np.ndarray:
@@ -79,7 +41,7 @@ def naive_visits(graph, actions) -> np.ndarray:
     return np.array([total[s] for s in range(graph.n_states)])
 
 
-@pytest.mark.parametrize("game", [SuperSix(sticks=5), Pig(target=5), Lanterns()])
+@pytest.mark.parametrize("game", [SuperSix(sticks=5), Pig(target=5)])
 def test_net_visits_are_those_of_the_naive_twin(game):
     solution = rollwise.solve(game)
     found = net_visits(solution.graph, solution.best_actions)

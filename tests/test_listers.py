@@ -130,9 +130,7 @@ GENERATORS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("generator", "arguments"), GENERATORS, ids=[f"{g.__name__}{a[-1:]}" for g, a in GENERATORS]
-)
+@pytest.mark.parametrize(("generator", "arguments"), GENERATORS)
 def test_a_lister_lists_what_its_generator_yields(generator, arguments):
     expected = list(generator(*arguments))
     own = rewritten(generator, TO_LIST)

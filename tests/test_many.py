@@ -2,38 +2,33 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
+from itertools import product
 from pathlib import Path
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import pytest
-from cli_runner import run
+from cli_runner import refusal, run
 
 import rollwise
 from rollwise.answer.advice import advise
-from rollwise.answer.evaluation import (
-    evaluate_seats,
-    respond_to,
-)
+from rollwise.answer.evaluation import evaluate_seats, respond_to
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
-from rollwise.errors import (
-    EndlessPlay,
-    ForMorePlayers,
-    PolicyError,
-    SolutionFileError,
-    UsageError,
-)
-from rollwise.game import PASS, is_over, seats_on, won_by
+from rollwise.errors import EndlessPlay, ForMorePlayers, PolicyError, UsageError
+from rollwise.game import PASS, Game, is_over, seats_on, shared_by, won_by
 from rollwise.games import create, find
 from rollwise.games.knock_out import KnockOut
 from rollwise.games.left_center_right import LeftCenterRight
 from rollwise.games.pig import Pig
 from rollwise.games.super_six import SuperSix
-from rollwise.kernels.deviations import SEVERAL, check_bounds
-from rollwise.many.finding import sweep_components
-from rollwise.many.proving import bound_components
-from rollwise.many.seats import build_seats, seen_from, table_of
+from rollwise.graph.policies import Policy
+from rollwise.kernels.ties import check_ties
+from rollwise.many.seats import seen_from, table_of
 from rollwise.simulate.seats import simulate_seats
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -104,27 +99,6 @@ def test_it_is_what_a_naive_program_finds(game):
     assert found.error_bound < 1e-12
     assert not found.unsettled
     assert sum(found.win_probabilities) == pytest.approx(1, abs=1e-13)
-
-
-def test_newtons_steps_settle_values_and_bounds_in_few_sweeps():
-    graph = build_seats(Pig(12, players=3))
-    table, many = table_of(graph), len(graph.components)
-    assert np.all(table.feedback >= 0)  # a round in which all lose their turn
-    numbers = np.zeros((2, graph.n_states, 3))
-    chosen = graph.action_indptr[:-1].astype(np.int64)
-    assert sweep_components(0, many, table, numbers, chosen, 1e-13, 4e-16, 5) == many
-    probability, bounds = np.zeros(graph.n_actions), np.zeros((3, graph.n_states, 3))
-    probability[chosen], bounds[0] = 1.0, numbers[0]
-    plain, slow = table._replace(feedback=np.full(many, SEVERAL)), bounds.copy()
-    slower, unsettled = 0, 0
-    for c in range(many):
-        unsettled += bound_components(c, c + 1, table, probability, bounds, 2**-10, 3) == c
-        slower += bound_components(c, c + 1, plain, probability, slow, 2**-10, 3) == c
-        for arrays in ((table, probability, bounds), (plain, probability, slow)):
-            assert bound_components(c, c + 1, *arrays, 2**-10, 100) > c
-    assert unsettled < 0.05 * many < slower
-    assert check_bounds(table, probability, bounds) == 0
-    assert np.all(bounds[1:] <= 1.05 * slow[1:])
 
 
 @pytest.mark.parametrize("must_bank", [False, True])
@@ -215,12 +189,6 @@ def test_best_responses():
     assert response.error_bound < 1e-12
 
 
-def refusal(*words):
-    result = run(*words)
-    assert result.returncode == 2
-    return result.stderr
-
-
 # ---- shares
 
 
@@ -237,25 +205,6 @@ def test_parts_of_a_win(parts):
 
 
 # ---- files
-
-
-def test_an_equilibrium_is_saved_and_proved_anew(tmp_path):
-    found = solved(WHO_STOPS)
-    place = tmp_path / "stops.parquet"
-    Solution.of_equilibrium(found).save(place)
-    again = rollwise.load(place, game_of(WHO_STOPS)).equilibrium
-    assert np.array_equal(again.values, found.values)
-    assert np.array_equal(again.policy.probability, found.policy.probability)
-    assert again.deviation_gain == found.deviation_gain
-    with pytest.raises(SolutionFileError, match="isn't installed"):
-        rollwise.load(place)
-    with pytest.raises(SolutionFileError, match="was saved for who-stops patience=10"):
-        rollwise.load(place, game_of(WHO_STOPS, patience=11))
-    data = bytearray(place.read_bytes())
-    data[40] ^= 1
-    place.write_bytes(data)
-    with pytest.raises(SolutionFileError, match="damaged"):
-        rollwise.load(place, game_of(WHO_STOPS))
 
 
 def test_one_function_evaluates_seats_of_two_and_three():
@@ -279,3 +228,169 @@ def test_one_function_evaluates_seats_of_two_and_three():
         rollwise.evaluate(Pig(8), ["optimal", "random"], starts=[3])
     with pytest.raises(ForMorePlayers, match="is a game for 3"):
         rollwise.evaluate(solution, "optimal")
+
+
+# ---- what people look at in games of three or more: pictures, reports, ties, other equilibria
+
+
+KING_MAKER, STANDOFF = f"{EXAMPLES}/king_maker.py:KingMaker", f"{EXAMPLES}/standoff.py:Standoff"
+
+
+@pytest.fixture(scope="module")
+def pig():
+    return rollwise.solve(Pig(14, 3, players=3))
+
+
+# ---- ties
+
+
+def test_the_range_over_all_ties():
+    found = rollwise.equilibrium(create(find(KING_MAKER), {}))
+    ties = found.ties
+    assert (ties.positions, ties.mattering, ties.largest) == (1, 1, 1.0)
+    walked = 9 / 16  # nobody has won when the third is asked
+    assert ties.lowest == pytest.approx((1 / 4, 3 / 16, 0), abs=1e-14)
+    assert ties.highest == pytest.approx((1 / 4 + walked, 3 / 16 + walked, 0), abs=1e-14)
+    assert "seat 1 25.0000 % to 81.2500 %" in ties.text(payoffs=False)
+    assert ties.matters
+
+
+class Points(NamedTuple):
+    step: int
+    first: int  # points of the first two players
+    second: int
+
+
+@dataclass(frozen=True)
+class Favour(Game):
+    """Two throw for a point, a third gives one away; then those with the most may share, or not."""
+
+    players: ClassVar = 3
+    action_names: ClassVar = ("to the first", "to the second")
+
+    def start(self) -> Points:
+        return Points(0, 0, 0)
+
+    def actions(self, s: Points) -> Iterator[int]:
+        yield 0
+        if s.step == 2:
+            yield 1
+
+    def outcomes(self, s: Points, action: int) -> Iterator[tuple[int, int, Points]]:
+        if s.step < 2:
+            yield 1, PASS, Points(s.step + 1, s.first + (s.step == 0), s.second + (s.step == 1))
+            yield 2, PASS, Points(s.step + 1, s.first, s.second)
+        else:
+            first, second = s.first + (action == 0), s.second + (action == 1)
+            yield 3, shared_by((0, first >= second, second >= first)), s
+            yield 1, PASS, Points(0, 0, 0)
+
+
+def test_ties_by_every_way_to_break_them():
+    """Each pure way to choose among what is equally good, evaluated as a chain."""
+    found = rollwise.equilibrium(Favour())
+    graph, ties = found.graph, found.ties
+    free = [s for s in range(graph.n_states) if np.diff(graph.action_indptr)[s] > 1]
+    assert ties.positions == len(free) == 4
+    assert ties.matters
+    shares = []
+    for way in product((0, 1), repeat=len(free)):
+        chance = np.zeros(graph.n_actions)
+        chance[graph.action_indptr[:-1]] = 1.0
+        chance[graph.action_indptr[free]] = 1.0 - np.array(way)
+        chance[graph.action_indptr[free] + 1] = way
+        shares.append(evaluate_seats(graph, [Policy("a way", chance)]).win_probabilities)
+    assert ties.error_bound < 1e-12
+    assert ties.lowest == pytest.approx(np.min(shares, axis=0), abs=1e-12)
+    assert ties.highest == pytest.approx(np.max(shares, axis=0), abs=1e-12)
+
+
+def test_a_range_that_is_wrong_is_not_proved():
+    found = rollwise.equilibrium(Favour())
+    graph = found.graph
+    tied = np.repeat(np.diff(graph.action_indptr) > 1, np.diff(graph.action_indptr))
+    known = table_of(graph), found.policy.probability, tied, 1.0
+    assert check_ties(*known, np.stack([found.values, np.full_like(found.values, 1e-9)]))
+
+
+# ---- other equilibria, and time
+
+
+def standoffs():
+    """The equilibria of a standoff, by its equations: how likely one stops, and the values.
+
+    With q the chance to wait, v = q (0.9 S v + 0.1/3) + (1 - q) (0.3, 0.5, 0.2), where S hands the
+    last seat's value to the mover.
+    """
+    shift = np.roll(np.eye(3), 1, axis=0)  # (S v)[k] = v[k - 1]
+    stop = np.array([0.3, 0.5, 0.2])
+
+    def values(q):
+        return np.linalg.solve(np.eye(3) - 0.9 * q * shift, q * 0.1 / 3 + (1 - q) * stop)
+
+    def gain(q):  # of waiting
+        return 0.9 * values(q)[2] + 0.1 / 3 - 0.3
+
+    assert gain(0) < 0 < gain(1)
+    low, high = 0.0, 1.0
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (middle, high) if gain(middle) < 0 else (low, middle)
+    return [values(0.0), values(1.0), values(low)]
+
+
+def test_all_three_equilibria_of_a_standoff():
+    first = rollwise.equilibrium(create(find(STANDOFF), {}))
+    known = standoffs()
+    others = first.others(6, seed=1)
+    assert others.components == 1
+    assert others.unsettled == 0
+    profiles = [first, *(other.found for other in others.others)]
+    assert len(profiles) == 3
+    for profile in profiles:
+        assert profile.deviation_gain < 1e-12
+        distances = [np.abs(profile.values[0] - values).max() for values in known]
+        assert min(distances) < 1e-12
+        known.pop(int(np.argmin(distances)))
+    assert not known
+    assert all(other.differing == 1 and other.first == 0 for other in others.others)
+    with pytest.raises(UsageError, match="at least 1"):
+        first.others(0)
+
+
+def test_no_other_equilibrium_is_found(pig):
+    others = pig.equilibrium.others(2, seed=5)
+    assert others.others == ()
+    assert others.components == 1  # that which mixes has all its supports tried
+    done = run("solve", WHO_STOPS, "--set", "starts=2", "--set", "seed=7")
+    assert "from 2 other starts (seed 7), and all supports of opposed decisions in 1 comp" in (
+        done.stdout
+    )
+    assert "no other was found; this doesn't prove that there is none" in done.stdout
+    assert "goes with --set starts" in refusal("solve", WHO_STOPS, "--set", "seed=7")
+    assert "no option 'starts'" in refusal("solve", "pig", "target=5", "--set", "starts=2")
+
+
+def test_time_ends_a_search():
+    """What was found by then is proved, and says what can be gained."""
+    game = Pig(14, 3, players=3)
+    found = rollwise.equilibrium(game, time_limit=1e-9)
+    assert found.timed_out
+    assert len(found.unsettled) > 10
+    assert 0.01 < found.deviation_gain < 1
+    assert found.error_bound < 1e-12  # first actions everywhere, and their worth
+    roll = Policies(found.graph, game).find(lambda s: 0)
+    shares = evaluate_seats(found.graph, [roll]).win_probabilities
+    assert found.win_probabilities == pytest.approx(shares, abs=1e-12)
+    with pytest.raises(UsageError, match="more than 0"):
+        rollwise.equilibrium(game, time_limit=0)
+    command = ("solve", "pig", "players=3", "target=14", "sides=3", "--set", "time_limit=1e-9")
+    done = run(*command)
+    assert done.returncode == 1
+    assert "a profile, not an equilibrium" in done.stdout
+    assert "time ended the search: in " in done.stderr
+    assert "as at banked=" in done.stderr
+    document = json.loads(run(*command, "--json").stdout)
+    assert document["timed_out"]
+    assert document["unsettled_components"] >= len(document["unsettled"]) > 10
+    assert not json.loads(run(*command[:-1], "time_limit=600", "--json").stdout)["timed_out"]

@@ -68,10 +68,7 @@ def test_against_fractions(skip):
                 assert Fraction(low[level, n]) <= exact <= Fraction(high[level, n])
 
 
-@given(
-    st.lists(st.integers(1, 6), min_size=2, max_size=4).map(sorted),
-    st.booleans(),
-)
+@given(st.lists(st.integers(1, 6), min_size=2, max_size=4).map(sorted), st.booleans())
 @settings(max_examples=examples(15))
 def test_any_faces_against_fractions(others, skip):
     points = np.array([0.0, *others])

@@ -78,25 +78,6 @@ def test_methods_on_games(known, method):
     assert all(o <= Fraction(float(b)) for o, b in zip(off, bounds, strict=True))
 
 
-# The win probability of one position of each, from elsewhere.
-ANSWERS = [
-    # J. Walker, "Craps": 244/495
-    (Craps(), (0,), 244 / 495, 1e-15),
-    # Seed 000 (M. Hoehle 2023), the table for n = 7
-    (SuperSix(sticks=7), (4, 2, 1, 0), 0.3415501, 6e-8),
-    (SuperSix(sticks=7), (5, 1, 1, 1), 0.4512917, 6e-8),
-    (SuperSix(sticks=7), (3, 1, 3, 0), 0.7904670, 6e-8),
-]
-
-
-@pytest.mark.parametrize("method", sorted(set(CERTAIN) - {"linear-programming"}))
-@pytest.mark.parametrize(("game", "state", "chance", "digits"), ANSWERS)
-def test_answers_from_elsewhere(method, game, state, chance, digits):
-    graph = build(game, mode="interpreted")
-    found = run_method(graph, method)
-    assert (1 + found.values[graph.find(state)]) / 2 == pytest.approx(chance, abs=digits + 3e-9)
-
-
 @given(graph=ending_graphs())
 def test_iterative_methods_on_random_graphs(graph):
     answer = truth(graph)

@@ -10,26 +10,76 @@ from typing import ClassVar, NamedTuple
 import naive
 import numpy as np
 import pytest
-from cli_runner import refusal
 from graphs import ending_graphs
 from hypothesis import given
 from hypothesis import strategies as st
-from test_ties import Calls, Fork
+from little_games import Spot
 
-from rollwise import (
-    AGAIN,
-    END,
-    Chase,
-    Game,
-    Solution,
-    build,
-    solve,
-)
+from rollwise import AGAIN, DRAW, END, PASS, WIN, Chase, Game, Solution, build, evaluate, solve
+from rollwise.analysis.distributions import distribution
 from rollwise.analysis.frontier import frontier
 from rollwise.analysis.second_aims import ranges, score_ranges, second_aims
+from rollwise.answer.references import Policies
 from rollwise.derive.by_score import by_score
+from rollwise.derive.chase import WithScore
+from rollwise.errors import PolicyError
 from rollwise.games.gamblers_problem import GamblersProblem
+from rollwise.games.pig import Pig, Piglet
 from rollwise.games.threes import Threes
+from rollwise.graph.policies import Policy, ties_in_play
+
+
+@dataclass(frozen=True)
+class Fork(Game):
+    """Take 5 for sure, or 0 or 10 by a coin, or go where nothing is to be chosen."""
+
+    players: ClassVar[int] = 1
+    objective: ClassVar[str] = "maximize"
+    action_names: ClassVar = ("sure", "coin", "poor")
+    better: int = 0
+
+    def start(self):
+        return Spot(0)
+
+    def actions(self, s):
+        yield 0
+        if s.place == 0:
+            yield 1
+            yield 2
+
+    def reward(self, s, action):
+        if s.place == 1:
+            return 10
+        return 5 + self.better if s.place == 0 and action == 0 else 0
+
+    def outcomes(self, s, action):
+        if s.place == 0 and action == 1:
+            yield 1, AGAIN, Spot(1)
+        yield 1, END, s
+
+
+class Coin(NamedTuple):
+    tossed: int
+
+
+@dataclass(frozen=True)
+class Calls(Game):
+    """Call either side of a coin: two players, and it makes no difference."""
+
+    def start(self):
+        return Coin(0)
+
+    def actions(self, s):
+        yield 0
+        yield 1
+
+    def outcomes(self, s, action):
+        yield 1, WIN, s
+        if s.tossed < 3:
+            yield 1, PASS, Coin(s.tossed + 1)
+        else:
+            yield 1, DRAW, s
+
 
 MOST_POLICIES = 3000
 
@@ -141,10 +191,6 @@ def test_counts_in_games(game):
     check_counts(build(game))
 
 
-class Steps(NamedTuple):
-    place: int
-
-
 @dataclass(frozen=True)
 class Walk(Game):
     """A point for sure, or nothing or two by a coin, again and again: all play is as good."""
@@ -155,7 +201,7 @@ class Walk(Game):
     action_names: ClassVar = ("sure", "coin")
 
     def start(self):
-        return Steps(0)
+        return Spot(0)
 
     def actions(self, s):
         yield 0
@@ -165,8 +211,8 @@ class Walk(Game):
     def outcomes(self, s, action):
         following = s.place + 2 - s.place % 2
         if s.place % 2 == 0 and action == 1:
-            yield 1, AGAIN, Steps(s.place + 1)
-        yield 1, AGAIN if following < 2 * self.length else END, Steps(following)
+            yield 1, AGAIN, Spot(s.place + 1)
+        yield 1, AGAIN if following < 2 * self.length else END, Spot(following)
 
     def reward(self, s, action):
         return 2 if s.place % 2 else 1 - action
@@ -249,29 +295,24 @@ def test_the_frontier_of_wins_and_moves_against_every_policy():
     game = GamblersProblem(capital=2, goal=5)
     graph, found = build(game), frontier(game, "most:moves", tolerance=0.0)
     means, moves = ([corner[i] for corner in found.corners][::-1] for i in (0, 1))
-    attained = set()
-    choices = [range(*graph.action_indptr[s : s + 2]) for s in range(graph.n_states)]
-    for actions in product(*choices):
-        chain, won = np.eye(graph.n_states), np.zeros(graph.n_states)
-        for s, a in enumerate(actions):
-            part = slice(*graph.outcome_indptr[a : a + 2])
-            share = graph.outcome_weight[part] / graph.outcome_weight[part].sum()
-            for t, p, payoff in zip(
-                graph.outcome_state[part], share, graph.outcome_payoff[part], strict=True
-            ):
-                if t >= 0:
-                    chain[s, t] -= p
-                else:
-                    won[s] += p * (payoff > 0)
-        mean, length = np.linalg.solve(chain, np.column_stack([won, np.ones(len(won))]))[0]
-        if mean >= means[0]:
-            assert length <= np.interp(mean, means, moves) + found.gap + 1e-9
-        attained |= {
-            i
-            for i, one in enumerate(zip(means, moves, strict=True))
-            if np.allclose(one, (mean, length))
-        }
-    assert len(attained) == len(means) == len(set(found.corners)) > 2
+    n, rows = graph.n_states, []  # of each action the chances of the next states, and of a win
+    for state in graph.view:
+        rows.append(np.zeros((len(state.actions), n + 1)))
+        for row, action in zip(rows[-1], state.actions, strict=True):
+            for outcome in action.outcomes:
+                if not outcome.is_over:
+                    row[outcome.target] += outcome.chance
+                elif outcome.payoff > 0:
+                    row[n] += outcome.chance
+    picks = np.array(list(product(*(range(len(row)) for row in rows))))
+    chain = np.stack([row[picks[:, s]] for s, row in enumerate(rows)], axis=1)
+    right = np.stack([chain[..., n], np.ones(picks.shape)], axis=-1)
+    every = np.linalg.solve(np.eye(n) - chain[..., :n], right)[:, 0]
+    known = every[every[:, 0] >= means[0]]
+    assert np.all(known[:, 1] <= np.interp(known[:, 0], means, moves) + found.gap + 1e-9)
+    for corner in zip(means, moves, strict=True):
+        assert np.isclose(every, corner).all(axis=1).any()
+    assert len(means) == len(set(found.corners)) > 2
 
 
 def test_the_frontier_against_every_policy():
@@ -305,21 +346,74 @@ def test_the_frontier_against_every_policy():
         assert float(chance) <= chances[-1] + 1e-12
 
 
-REFUSED = {
-    ("optimal", "pig", "target=10", "--range", "variance"): "is won or lost",
-    ("optimal", "pig", "target=10", "--range", "win"): "first aim",
-    ("optimal", "pig", "target=10", "--range", "draw"): "never drawn",
-    ("optimal", "threes", "dice=2", "--then", "often:roll"): "most:QUANTITY",
-    ("optimal", "threes", "dice=2", "--then", "luck"): "no quantity 'luck'",
-    ("optimal", "threes", "dice=2", "--then", "win:both"): "shared",
-    ("optimal", "threes", "dice=2", "--against", "random"): "game for one",
-    ("frontier", "threes", "dice=2", "--aim", "variance"): "a frontier is for",
-    ("frontier", "pig", "target=10"): "has no score",
-    ("distribution", "threes", "dice=2", "--range", "--count", "roll"): "--range",
-    ("distribution", "threes", "dice=2", "--then", "variance", "--exact"): "--then",
-}
+# ---- policies of second aims in files, and games with the points made so far in their states
 
 
-@pytest.mark.parametrize("words", REFUSED)
-def test_what_makes_no_sense_is_refused(words):
-    assert REFUSED[words] in refusal(*words)
+SOLITAIRE = [Walk(3), Threes(dice=3), Threes(dice=4, skip=False)]
+
+
+def saved(game: Game, aim: str, place):
+    """The policy of an aim, written to a file, and the certified value of the aim."""
+    solution = solve(game)
+    found = second_aims(solution, [aim])
+    found.table(solution).write_csv(place)
+    return found.values[0]
+
+
+@pytest.mark.parametrize("game", SOLITAIRE, ids=str)
+@pytest.mark.parametrize("aim", ["variance", "most:variance", "most:score<=3"])
+def test_a_saved_policy_reaches_its_aim(game, aim, tmp_path):
+    worth = saved(game, aim, tmp_path / "aim.csv")
+    scored = WithScore(game)
+    policies = Policies.of(scored)
+    reference = str(tmp_path / "aim.csv")
+    result = evaluate(policies, reference)
+    assert float(result.values[0]) == pytest.approx(solve(game).value, abs=1e-9)
+    made = distribution(policies, reference)
+    reached = made.at_most(3) if "score" in aim else made.sd**2
+    assert reached == pytest.approx(worth.value, abs=1e-9)
+    with pytest.raises(PolicyError, match="looks at the points made so far"):
+        Policies.of(game).find(reference)
+
+
+def test_where_the_score_counts_for_nothing_it_is_a_policy_of_the_game(tmp_path):
+    """How long a play takes doesn't rest on points, so the file has the game's own fields."""
+    for aim in ("moves", "least:moves"):
+        worth = saved(Threes(dice=3), aim, tmp_path / "aim.csv")
+        policies = Policies.of(Threes(dice=3))
+        made = distribution(
+            policies, str(tmp_path / "aim.csv"), points=np.ones(policies.graph.n_outcomes, np.int64)
+        )
+        assert made.mean == pytest.approx(worth.value, abs=1e-9)
+
+
+def test_a_saved_policy_of_a_game_for_two(tmp_path):
+    solution = solve(Pig(target=12))
+    second_aims(solution, ["most:roll"]).table(solution).write_parquet(tmp_path / "roll.parquet")
+    result = evaluate(Pig(target=12), str(tmp_path / "roll.parquet"))
+    assert float(result.values[0]) == pytest.approx(solution.value, abs=1e-9)
+    assert evaluate(Pig(target=12), "optimal", str(tmp_path / "roll.parquet"))
+
+
+# ---- figures that rest on which of several best actions is taken say so
+
+
+TIES = "several actions are equally good; another optimal policy may have other figures"
+
+
+def test_states_with_several_best_actions_are_counted():
+    solution = solve(Fork())
+    found = ties_in_play(solution.graph, solution.policy)
+    assert (found.states, found.reached) == (1, 1)  # "sure" comes first, and ends the play
+    solution = solve(Fork(better=1))
+    assert ties_in_play(solution.graph, solution.policy) is None
+    assert ties_in_play(solution.graph, Policy.uniform(solution.graph)) is None
+
+
+def test_games_of_two():
+    solution = solve(Calls())
+    found = ties_in_play(solution.graph, solution.policy)
+    assert (found.states, found.reached) == (4, 4)
+    assert TIES in found.text
+    exact = solve(Piglet(target=5))
+    assert ties_in_play(exact.graph, exact.policy) is None

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
-from browser import NINTH_SQUARE, OWN_PIECE, Browser, open_browser
+from browser import NINTH_SQUARE, OWN_PIECE, Browser, heading
 from tests.little_games import HostileNames
 
 import rollwise
 from rollwise import Solution
 from rollwise.answer.advice import advise
 from rollwise.documents.played import Figures
-from rollwise.game import AGAIN, PASS, WIN, Game
+from rollwise.game import Game
 from rollwise.games.bozo import Bozo
 from rollwise.games.chicago import Chicago
 from rollwise.games.dice_blackjack import DiceBlackjack
@@ -28,35 +27,6 @@ from rollwise.games.threes import Threes
 from rollwise.games.yahtzee import Yahtzee
 from rollwise.words import Narrator
 
-
-class Race(NamedTuple):
-    places: tuple[int, int, int]  # steps of each camel, the mover's first
-    risk: int  # steps of this turn
-
-
-class Camels(Game):
-    """Three camels race; a 1 loses the turn's steps. The first at the oasis wins."""
-
-    players = 3
-    action_names = ("stop", "roll")
-
-    def start(self) -> Race:
-        return Race((0, 0, 0), 0)
-
-    def actions(self, s: Race) -> Any:
-        return (0, 1) if s.risk else (1,)
-
-    def outcomes(self, s: Race, action: int) -> Any:
-        mine, *others = s.places
-        if action == 0:
-            yield 1, PASS, Race((*others, mine + s.risk), 0)
-            return
-        yield 1, PASS, Race((*others, mine), 0)
-        for face in (2, 3):
-            then = WIN if mine + s.risk + face >= 4 else AGAIN
-            yield 1, then, Race(s.places, s.risk + face)
-
-
 GAMES = {
     "pig": Pig(target=12),
     "pig-3": Pig(target=8, players=3),
@@ -64,7 +34,6 @@ GAMES = {
     "super-six": SuperSix(sticks=3),
     "dice-blackjack": DiceBlackjack(),
     "royal-ur": RoyalUr(pieces=1),
-    "royal-ur-2": RoyalUr(pieces=2),
     "chicago": Chicago(dice=1),
     "shut-the-box": ShutTheBox(tiles=4),
     "yahtzee": Yahtzee(boxes=1),
@@ -74,24 +43,9 @@ GAMES = {
     "cube-ur": RoyalUr(pieces=1).cube(2),
     "match": Pig(target=5).cube(match=2),
     "names": HostileNames(),
-    "camels": Camels(),
 }
-# Two pieces of Ur take some seconds to solve and to pack.
-PLAYED = [pytest.param(name, marks=[pytest.mark.slow] * (name == "royal-ur-2")) for name in GAMES]
-ADVISED = [one for one in PLAYED if one.values[0] in ("pig", "threes", "yahtzee", "royal-ur-2")]
+
 MOST_MOVES = 300
-USED = """(() => {
-  const places = ['.score', '.place', '.tray', '.bottom', '.side', 'header'];
-  const boxes = places.map(place => document.querySelector(place).getBoundingClientRect());
-  return boxes.reduce((sum, box) => sum + box.width * box.height, 0) / (innerWidth * innerHeight);
-})()"""  # the share of the screen that is used
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    found = open_browser()
-    yield found
-    found.close()
 
 
 @pytest.fixture(scope="module")
@@ -111,18 +65,19 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return page
 
 
-def heading(browser: Browser) -> str:
-    return str(browser.js("document.querySelector('h2').textContent"))
-
-
 def is_asked(browser: Browser) -> bool:
     """Whether a button of what the player is asked has the focus."""
     return bool(browser.js("document.activeElement.closest('.ask') !== null"))
 
 
 @pytest.mark.needs_jit  # the same without; but solving takes a while
-@pytest.mark.parametrize("by", ["clicks", "keys", "touch"])
-@pytest.mark.parametrize("name", PLAYED)
+@pytest.mark.parametrize(
+    ("name", "by"),
+    [
+        *((name, "clicks") for name in GAMES),
+        *((name, by) for name in ("pig", "threes", "royal-ur") for by in ("keys", "touch")),
+    ],
+)
 def test_a_whole_game(browser: Browser, pages: Any, name: str, by: str) -> None:
     browser.visit(pages(name)[0])
     for _ in range(MOST_MOVES):
@@ -148,7 +103,7 @@ def test_a_whole_game(browser: Browser, pages: Any, name: str, by: str) -> None:
     assert browser.js("document.title") != "broken"
 
 
-@pytest.mark.parametrize("name", ADVISED)
+@pytest.mark.parametrize("name", ["pig", "threes", "yahtzee", "shut-the-box"])
 def test_the_coach_says_what_advise_says(browser: Browser, pages: Any, name: str) -> None:
     """In every position of a whole game in which there is a choice."""
     place, solution = pages(name)
@@ -265,30 +220,6 @@ def test_a_set_is_edited_by_its_members(browser: Browser, pages: Any) -> None:
     assert browser.errors == []
 
 
-def test_the_table_needs_no_scrolling(browser: Browser, pages: Any) -> None:
-    for name in ("pig", "threes", "super-six", "dice-blackjack", "royal-ur", "names"):
-        for width, height in ((1280, 800), (390, 844)):
-            browser.screen(width, height)
-            browser.visit(pages(name)[0])
-            for _ in range(4):
-                high = "[document.documentElement, document.querySelector('.stage')]"
-                assert browser.js(f"{high}.every(one => one.scrollHeight <= one.clientHeight)")
-                if width > 1000:
-                    assert browser.js(USED) > 0.6
-                browser.click(".ask button")
-    browser.screen(1280, 800)
-
-
-def test_choices_name_their_consequences(browser: Browser, pages: Any) -> None:
-    browser.visit(pages("pig")[0])
-    browser.js("document.querySelector('input[type=number]').value = 5")
-    for _ in range(2):
-        browser.click(".ask button")
-    roll, hold = browser.js("[...document.querySelectorAll('.ask button')].map(b => b.textContent)")
-    assert "1 in 6: the turn's points are lost; 0 to 0" in roll
-    assert re.fullmatch(r"hold\d to 0", hold)
-
-
 def test_a_game_without_cells_has_a_board_of_its_fields(browser: Browser, pages: Any) -> None:
     place, solution = pages("chicago")
     assert type(solution.game).cells is Game.cells
@@ -298,13 +229,6 @@ def test_a_game_without_cells_has_a_board_of_its_fields(browser: Browser, pages:
     )
     assert names
     assert {name.replace(" ", "_") for name in names} <= set(solution.graph.field_names)
-
-
-def test_players_have_rows_on_a_board_of_fields(browser: Browser, pages: Any) -> None:
-    browser.visit(pages("camels")[0])
-    seats = "[...document.querySelectorAll('.place .owned .seat')].map(n => n.textContent)"
-    assert browser.js(seats) == ["You", "Opponent", "Opponent 2"]
-    assert len(browser.js("[...document.querySelectorAll('.place .card strong')]")) == 4
 
 
 def test_a_piece_is_moved_by_a_click_on_it(browser: Browser, pages: Any) -> None:
@@ -351,10 +275,7 @@ def test_a_reload_goes_on_with_the_game(browser: Browser, pages: Any) -> None:
         before = [text_of(browser, place) for place in (".words", ".moves", ".plates")]
         browser.reload()
         assert [text_of(browser, place) for place in (".words", ".moves", ".plates")] == before
-        for _ in range(MOST_MOVES):
-            if heading(browser) == "The game is over":
-                break
-            browser.click(".ask button")
+        play_on(browser)
         browser.reload()
         assert heading(browser) == "The game is over"
         browser.press("ArrowLeft")
@@ -382,15 +303,6 @@ def test_a_position_has_an_address(browser: Browser, pages: Any) -> None:
     assert browser.errors == []
 
 
-def test_the_parts_of_a_reason_add_up(browser: Browser, pages: Any) -> None:
-    browser.visit(pages("pig")[0], "#2,5,4")
-    reason = text_of(browser, ".reason")
-    first = reason.split("; that is ")
-    parts = re.findall(r"(\d+) in (\d+) [^(]*\(([\d.]+) %\)", first[0])
-    total = sum(int(ways) / int(of) * float(level) for ways, of, level in parts)
-    assert total == pytest.approx(float(first[1].split(" %")[0]), abs=0.011)
-
-
 def test_enter_takes_a_mistake_back(browser: Browser, pages: Any) -> None:
     browser.visit(pages("pig")[0])
     browser.js("document.querySelector('.setup details').open = true")
@@ -405,6 +317,14 @@ def test_enter_takes_a_mistake_back(browser: Browser, pages: Any) -> None:
     assert browser.js("document.querySelector('.bottom .warning')") is None
     assert heading(browser) == "Your move"
     assert browser.js("document.querySelectorAll('.moves li').length") == 1
+
+
+def play_on(browser: Browser, choice: str = ".ask button") -> None:
+    """Take this choice again and again, until the game is over."""
+    for _ in range(MOST_MOVES):
+        if heading(browser) == "The game is over":
+            break
+        browser.click(choice)
 
 
 def begin(browser: Browser, seed: int) -> None:
@@ -454,31 +374,6 @@ def test_a_drill_answers_after_the_guess(browser: Browser, pages: Any) -> None:
     assert browser.errors == []
 
 
-def test_mistakes_of_a_game_are_asked_again(browser: Browser, pages: Any) -> None:
-    browser.visit(pages("pig")[0])
-    begin(browser, 2)
-    for _ in range(MOST_MOVES):
-        if heading(browser) == "The game is over":
-            break
-        browser.click(".ask button:last-child")
-    asked = "[...document.querySelectorAll('.ask > button')]"
-    browser.js(f"{asked}.find(b => b.textContent === 'Share').click()")
-    text = str(browser.js("document.querySelector('dialog textarea').value"))
-    assert "lost by choices" in text
-    assert browser.shut_out() == []
-    browser.js("document.querySelector('dialog').close()")
-    browser.js(f"{asked}.find(b => b.textContent.includes('better')).click()")
-    for _ in range(3):
-        browser.wait("document.querySelector('.choices')")
-        browser.click(".choices button")
-        if not browser.js("document.querySelector('.ask > button.main')"):
-            break
-        browser.click(".ask > button.main")
-    browser.press("Escape")
-    assert heading(browser) == "The game is over"
-    assert browser.errors == []
-
-
 def test_the_board_is_an_editor(browser: Browser, pages: Any) -> None:
     """By a tap, a key, a drag, and a typed number; the address and the advice follow."""
     place, solution = pages("shut-the-box")
@@ -504,17 +399,6 @@ def test_the_board_is_an_editor(browser: Browser, pages: Any) -> None:
     assert browser.errors == []
 
 
-def test_a_lost_turn_is_announced(browser: Browser, pages: Any) -> None:
-    told = []
-    for seed in range(1, 9):
-        browser.visit(pages("pig")[0])
-        begin(browser, seed)
-        for _ in range(6):
-            browser.click(".ask button")
-            told.append(str(browser.js("document.querySelector('.announced')?.textContent")))
-    assert any(re.search(r"You: \d+ gone", text) for text in told)
-
-
 def test_the_accessibility_tree_has_the_game(browser: Browser, pages: Any) -> None:
     """Board, dice, choices and outcome, by their names."""
     browser.visit(pages("pig")[0])
@@ -525,24 +409,8 @@ def test_the_accessibility_tree_has_the_game(browser: Browser, pages: Any) -> No
     assert ("image", words) in heard
     assert any(role == "image" and name.startswith("a die shows") for role, name in heard)
     assert any(role == "button" and name.startswith("roll") for role, name in heard)
-    for _ in range(MOST_MOVES):
-        if heading(browser) == "The game is over":
-            break
-        browser.click(".ask button")
+    play_on(browser)
     assert any("win" in name for role, name in browser.heard() if role == "StaticText")
-
-
-def test_arrow_keys_step_through_the_game(browser: Browser, pages: Any) -> None:
-    browser.visit(pages("threes")[0])
-    for _ in range(5):
-        browser.click(".ask button")
-    seen = []
-    for _ in range(3):
-        browser.press("ArrowLeft")
-        seen.append(heading(browser))
-    assert seen == ["Move 4 of 4", "Move 3 of 4", "Move 2 of 4"]
-    browser.press("Escape")
-    assert "of 4" not in heading(browser)
 
 
 def text_of(browser: Browser, place: str) -> str:

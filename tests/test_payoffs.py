@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
+import naive
 import numpy as np
 import pytest
 from stakes import Alone, Collect, Counted, Ends, Gammons, Pays, Thrown
 
 import rollwise
 import rollwise.simulate
-from rollwise import DRAW, LOSE, PASS, WIN, payoff
+from rollwise import payoff
 from rollwise.errors import RulesError
-from rollwise.game import is_over, payoff_of
 from rollwise.machine.switches import jit_disabled
 
 MODES = ["interpreted"] if jit_disabled() else ["interpreted", "compiled"]
@@ -67,42 +65,6 @@ def test_payoffs_in_the_graph():
     assert rollwise.build(Collect()).action_reward.max() == 9
 
 
-def naive_values(game, sweeps=60):
-    """Values by sweeps in fractions, from the rules alone: close to the true ones, and simple."""
-    states, todo = {}, [game.start()]
-    while todo:
-        s = todo.pop()
-        if s in states:
-            continue
-        states[s] = []
-        for weight, *thrown in game.throws(s) if isinstance(game, Thrown) else [(1,)]:
-            actions = []
-            for a in game.actions(s, *thrown):
-                ways = list(game.outcomes(s, *thrown, a))
-                actions.append((Fraction(game.reward(s, *thrown, a)), ways))
-                todo += [t for _, then, t in ways if not is_over(then)]
-            states[s].append((weight, actions))
-    values = dict.fromkeys(states, Fraction(0))
-    plain = {WIN: 1, LOSE: -1, DRAW: 0}
-
-    def worth(then, t):
-        if is_over(then):
-            return Fraction(plain.get(then) if then in plain else payoff_of(then))
-        return -values[t] if then == PASS else values[t]
-
-    def mean(ways):
-        return sum(w * worth(then, t) for w, then, t in ways) / sum(w for w, _, _ in ways)
-
-    for _ in range(sweeps):
-        before = dict(values)
-        for s, throws in states.items():
-            best = [w * max(reward + mean(ways) for reward, ways in acts) for w, acts in throws]
-            values[s] = sum(best) / sum(w for w, _ in throws)
-        if before == values:
-            return values
-    raise AssertionError("these games end within a few moves")
-
-
 METHODS = {
     "strategy-iteration": {},
     "policy-iteration": {},
@@ -123,7 +85,7 @@ def test_every_method_against_the_naive_twin(game, method):
     extra = {"linear-programming": "highspy", "mixed-integer": "pyscipopt", "exact": "flint"}
     if name in extra:
         pytest.importorskip(extra[name])
-    truth = naive_values(game)
+    truth = naive.exact_values(naive.moves_of_game(game))
     found = rollwise.solve(game, method=name, options=options)
     assert found.is_score
     assert found.win_probability is None

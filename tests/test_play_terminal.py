@@ -44,12 +44,7 @@ def play_to_the_end(child, answer: str = "1") -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "game",
-    [
-        ["pig", "target=30"],
-        ["super-six", "sticks=8"],
-        ["threes", "as=contest"],
-        ["dice-blackjack"],
-    ],
+    [["pig", "target=30"], ["super-six", "sticks=8"], ["threes", "as=contest"], ["dice-blackjack"]],
     ids=lambda game: game[0],
 )
 def test_a_whole_game_with_the_coach(tmp_path, game):

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import io
 import json
+import math
+import re
 from pathlib import Path
+from statistics import mean, stdev
 from unittest import mock
 
+import numpy as np
 import pytest
-from cli_runner import Done, output, refusal, run
+from cli_runner import output, play, refusal, run
+from small_games import played
+
+import rollwise
+from rollwise.coach import Session, Table
+from rollwise.coach.tally import tally
+from rollwise.games.pig import Pig
 
 GAMES = Path(__file__).parent / "play_games.py"
 CAPTURE, ODD, PIT = (f"{GAMES}:{name}" for name in ("Capture", "Odd", "Pit"))
 PIG = ("pig", "target=20", "--seed", "5")
-
-
-def play(folder: Path, *arguments: str, typed: str) -> Done:
-    """A game for which these lines are typed, until they end."""
-    lines = io.StringIO("".join(f"{line}\n" for line in typed.split(" / ")))
-    with mock.patch("sys.stdin", lines):
-        return run("play", *arguments, cwd=folder)
 
 
 def moves(path: Path) -> str:
@@ -31,16 +33,8 @@ def moves(path: Path) -> str:
 
 def test_a_game_that_goes_on_for_ever_can_be_stopped(tmp_path):
     """In the pit there is nothing to choose, and no end; values there are infinite."""
-    done = play(
-        tmp_path,
-        PIT,
-        "--seed",
-        "3",
-        "--coach",
-        "mistakes",
-        "--json",
-        typed="stay /  / jump /  /  / q",
-    )
+    words = (PIT, "--seed", "3", "--coach", "mistakes", "--json")
+    done = play(tmp_path, *words, typed="stay /  / jump /  /  / q")
     assert "it costs 1.000 points; better: walk" in done.stderr
     assert "it costs inf points; better: walk" in done.stderr
     assert done.stderr.count("Enter goes on> ") == 2
@@ -48,9 +42,6 @@ def test_a_game_that_goes_on_for_ever_can_be_stopped(tmp_path):
     assert document["result"] is None
     assert len(document["moves"]) == 202
     assert "few are good" in output("review", PIT, "pit.game", cwd=tmp_path)
-
-
-# ---- the coach
 
 
 # ---- nothing is lost
@@ -134,3 +125,151 @@ def test_what_play_keeps_is_reviewed(tmp_path):
     changed = kept.read_text().replace("@rules ", "@rules 0")
     kept.write_text(changed)
     assert "under other rules" in refusal("review", str(kept))
+
+
+# ---- games that throw first at the table: real dice, undo, records, reviews, the ledger, a series
+
+
+HERE = Path(__file__).parent
+RACE, BOXES = f"{HERE / 'throwing.py'}:Runners", f"{HERE / 'throwing.py'}:TwoBoxes"
+
+
+# ---- real dice
+
+
+def test_what_real_dice_show_is_typed_as_the_throw(tmp_path):
+    words = (RACE, "--against", "human", "--dice", "by-hand")
+    shown = play(tmp_path, *words, typed="3 / front / 0 / 1 / back").stdout
+    assert shown.count("throw: what was thrown> ") == 4
+    assert "→ player 1 throws 3" in shown
+    assert "→ player 2 throws 0" in shown
+    assert moves(tmp_path / "runners.game") == (
+        "player 1: throw 3, front player 2: throw 0, wait player 1: throw 1, back"
+    )
+
+
+def test_a_throw_that_nobody_throws_is_refused_with_those_that_are(tmp_path):
+    shown = play(tmp_path, BOXES, "--dice", "by-hand", typed="9 9 / 3 / x / 3, 2").stdout
+    shown = " ".join(shown.split())
+    assert "no throw is 9 9 in the state open=(1, 1), left=2; the throws are 1 1, 1 2" in shown
+    assert "no throw is 3 in the state" in shown
+    assert "'x' isn't a face of a die" in shown
+    assert "→ you throw 2 and 3" in shown  # in any order
+    assert moves(tmp_path / "two-boxes.game") == "you: throw 2 3"
+
+
+# ---- games of three or more at the terminal, and their books
+
+
+PIG_PLAY = ("pig", "players=3", "target=9")
+
+
+@pytest.fixture(scope="module")
+def table():
+    game = Pig(6, players=3)
+    return Table(rollwise.solve(game), game)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_luck_and_skill_add_up_for_every_seat(table, seed):
+    session = Session(table, "ABC", ["random", "optimal", "random"], seed=seed)
+    while not session.is_over:
+        actions = table.actions(session.state)
+        session.choose(actions[0] if len(actions) == 1 else session.machine_choice())
+        session.roll()
+    ledgers = [session.ledger(seat) for seat in range(3)]
+    for seat, ledger in enumerate(ledgers):
+        start = table.solution.equilibrium.win_probabilities[seat]
+        assert ledger.start == pytest.approx(2 * start - 1, abs=1e-15)
+        assert abs(ledger.discrepancy) < 1e-12
+        assert ledger.skill[0] <= 1e-12  # nobody gains by leaving the equilibrium
+    assert sorted(ledger.result for ledger in ledgers) == [-1, -1, 1]
+    for entry in session.accounts:  # one win is shared out at every moment
+        worth = np.array([entry.seen[seat] for seat in range(3)])
+        assert worth.sum(axis=0) == pytest.approx(-1, abs=1e-12)
+        assert entry.cost == pytest.approx(-min(entry.skill_of(entry.seat), 0), abs=1e-12)
+    assert math.isclose(session.ledger(1).skill[0], 0, abs_tol=1e-12)
+
+
+def test_several_people_and_policies(tmp_path):
+    shown = play(
+        tmp_path,
+        *PIG_PLAY,
+        *("--seats", "human,random,human", "--seed", "3", "--coach", "always", "--save", "a.game"),
+        typed="r / h / r / h / " * 30 + "quit",
+    )
+    assert shown.returncode == 0, shown.stderr
+    assert "player 1> " in shown.stdout
+    assert "player 3> " in shown.stdout
+    assert "chance to win" in shown.stdout
+    text = (tmp_path / "a.game").read_text()
+    assert "@players player 1 = human; random = random; player 3 = human" in text
+    assert "win" in shown.stdout
+    review = run("review", "a.game", "--json", cwd=tmp_path)
+    assert review.returncode == 0, review.stderr
+    players = json.loads(review.stdout)["by_player"]
+    assert [one["player"] for one in players] == ["player 1", "random", "player 3"]
+    assert run("review", "a.game", cwd=tmp_path).returncode == 0
+
+
+# ---- games one after the other: the tally, the file that keeps them, and scores that people made
+
+
+PIGS = ("pig", "target=12", "--seed", "5", "--games", "3")
+
+
+# ---- the tally
+
+
+@pytest.mark.slow
+def test_a_tally_is_what_counting_gives():
+    """Wins, losses and costs, counted from the moves alone."""
+    table = Table.lay(Pig(target=12))
+    sessions = [played(table, seed) for seed in range(12)]
+    found = tally(sessions, "Bob")
+    last = [(session.accounts[-1].seat, session.accounts[-1]) for session in sessions]
+    assert found.win_rate is not None
+    assert found.win_rate.wins == sum(seat == 1 for seat, _ in last)  # in Pig the last one wins
+    assert found.win_rate.draws == 0
+    costs = [
+        sum(
+            max(table.solution.action_values[a] for a in table.actions(entry.state))
+            - table.solution.action_values[entry.action]
+            for entry in session.accounts
+            if entry.seat == 1
+        )
+        for session in sessions
+    ]
+    assert found.loss.mean == pytest.approx(mean(costs), abs=1e-12)
+    assert found.loss.standard_error == pytest.approx(stdev(costs) / math.sqrt(12), abs=1e-12)
+    assert found.start == pytest.approx(-table.solution.value, abs=1e-12)
+    assert found.score is None
+    others = tally(sessions, "Ann")
+    assert others.win_rate is not None
+    assert others.win_rate.mean + found.win_rate.mean == pytest.approx(1)
+    # luck and skill of both make the result
+    total = found.start + found.luck - found.loss.mean + others.loss.mean
+    assert 2 * found.win_rate.mean - 1 == pytest.approx(total, abs=1e-9)
+
+
+# ---- the command
+
+
+@pytest.mark.slow
+def test_a_series_is_taken_up_where_it_stopped(tmp_path):
+    whole = play(tmp_path, *PIGS, "--save", "w.game", typed=" / ".join(["roll"] * 60))
+    moves = whole.stdout.count("you> ")
+    for stop in (1, moves // 2, moves - 1):
+        name = f"{stop}.game"
+        part = play(tmp_path, *PIGS, "--save", name, typed=" / ".join(["roll"] * stop))
+        go_on = re.search(r"the games are kept, go on with: rollwise (.*)", part.stderr)[1]
+        assert go_on == f"play pig target=12 --resume {name} --games 3".replace(" target=12", "")
+        rest = play(tmp_path, *go_on.split()[1:], typed=" / ".join(["roll"] * (moves - stop)))
+        assert rest.stdout.split("3 games: ")[1] == whole.stdout.split("3 games: ")[1]
+        assert (tmp_path / name).read_text() == (tmp_path / "w.game").read_text()
+    over = refusal("play", "--resume", "w.game", "--games", "3", cwd=tmp_path)
+    assert "the last of 3 games in w.game is over; `rollwise review`" in over
+    assert "holds 3 games" in refusal("play", "--resume", "w.game", cwd=tmp_path)
+    assert "--games N goes on" in refusal("play", "--resume", "w.game", cwd=tmp_path)
+    more = play(tmp_path, "--resume", "w.game", "--games", "4", typed="q").stdout
+    assert "Game 4 of 4, seed 8; so far you won " in more

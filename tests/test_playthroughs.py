@@ -39,7 +39,7 @@ def test_replay(path):
     game = create(find(record["game"]), said)
     try:
         make = build_seats if game.players > 2 else build
-        graph = make(game, mode="interpreted", max_states=300_000)
+        graph = make(game, mode="interpreted", max_states=10_000)
     except TooManyStates:  # of a game that is solved by layers, each position has its own
         graph = None
     state = game.start()

@@ -15,22 +15,22 @@ from cli_runner import run
 from little_games import Ladder
 
 import rollwise
+from rollwise.answer.solve import solve
 from rollwise.errors import UsageError
+from rollwise.export import export
 from rollwise.game import Game
+from rollwise.games import available
 from rollwise.games.hare_and_tortoise import HareAndTortoise
 from rollwise.games.pig import Pig, Piglet
 from rollwise.games.shut_the_box import ShutTheBox
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
 from rollwise.methods import run_method
-from rollwise.page.document import _map
 from rollwise.plot import Choices, plot
-from rollwise.plot.boards import Cards
-from rollwise.plot.fields import best_text, view
+from rollwise.plot.fields import view
 from rollwise.plot.kinds.limit import turn_field
 from rollwise.plot.kinds.policy import best_classes
 from rollwise.plot.pages import page
-from rollwise.plot.style import ink_on
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "hit_the_mark.py"
 
@@ -135,14 +135,6 @@ def test_a_set_is_drawn_as_boards_and_never_as_its_number(kind):
         plot(solution, kind, x="open", y="throw")
 
 
-def test_the_best_move_is_marked_on_the_board():
-    solution = solved(ShutTheBox(tiles=6))
-    start = solution.graph.view[0]
-    seven = next(one.target for one in start.throws if one.next_state.throw == (6,))
-    inside, _ = Cards(solution).card(seven, "")
-    assert inside.count('stroke-width="3"') == len(best_text(solution, seven).split()) - 1
-
-
 def test_cells_where_an_action_is_never_best_are_hatched():
     """Super Six with ten sticks: with 9 in hand the lid never is so full that one stops."""
     solution = solved(SuperSix(sticks=10))
@@ -160,45 +152,6 @@ def test_cells_where_an_action_is_never_best_are_hatched():
     height = next(trace for trace in plot(solution, "surface").data if trace.type == "surface").z
     assert np.nanmax(height) <= lid.max()
     assert np.isnan(height).any()
-
-
-@pytest.mark.parametrize("sticks", [7, 15, 40])
-def test_the_threshold_is_along_the_same_field_in_games_of_all_sizes(sticks):
-    assert (
-        "from which lid to stop"
-        in plot(solved(SuperSix(sticks=sticks)), "limit").layout.meta["title"]
-    )
-
-
-def test_texts_in_cells_have_contrast():
-    for colour in ("#0072B2", "#E69F00", "#CC79A7", "#777777", "rgb(124, 123, 120)"):
-        parts = (
-            [int(colour[k : k + 2], 16) for k in (1, 3, 5)] if colour[0] == "#" else [124, 123, 120]
-        )
-        linear = [((p / 255 + 0.055) / 1.055) ** 2.4 for p in parts]
-        light = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-        ink = 0.0 if ink_on(colour) == "#000000" else 1.0
-        assert (max(light, ink) + 0.05) / (min(light, ink) + 0.05) >= 4.5
-    figure = plot(solved(SuperSix(sticks=7)), "policy")
-    texts = [trace for trace in figure.data if trace.type == "scatter" and trace.mode == "text"]
-    assert any(set(trace.textfont.color) <= {"#000000", "#ffffff"} for trace in texts)
-
-
-def test_a_graph_has_arrowheads_and_chances():
-    figure = plot(solved(Piglet(target=3)), "graph")
-    assert any(trace.marker.symbol == "arrow" for trace in figure.data)
-    assert "50%" in [note.text for note in figure.layout.annotations]
-
-
-def test_the_page_opens_its_map_where_the_answer_changes():
-    solution = solved(Pig(target=40))
-    opened = _map(solution)
-    graph = solution.graph
-    others = [f for f in range(3) if f not in opened["axes"]]
-    choice = np.flatnonzero(np.diff(graph.action_indptr) > 1)
-    at = np.array(opened["at"])
-    inside = choice[(graph.fields[choice][:, others] == at[others]).all(axis=1)]
-    assert len(np.unique(graph.action_label[solution.best_actions[inside]])) == 2
 
 
 def test_a_tree_repeats_the_first_example_of_threes():
@@ -278,3 +231,38 @@ def test_error_shows_how_far_a_method_is_off():
     choice = np.diff(graph.action_indptr) > 1
     expected = np.log10(np.maximum(error[choice], 1e-10))
     assert sorted(z for _, _, z, _ in drawn) == pytest.approx(np.sort(expected), abs=0.01)
+
+
+# ---- what a notebook shows
+
+
+@pytest.mark.parametrize("cls", available().values(), ids=lambda cls: cls.name)
+def test_games_show_themselves(cls):
+    shown = cls()._repr_html_()
+    assert cls.name in shown
+    assert all(f"<td class='text'>{name}</td>" in shown for name in cls().parameters)
+
+
+def test_advice_is_a_table_with_the_best_action_marked():
+    shown = solve(Pig(target=10)).advise((0, 0, 3))._repr_html_()
+    assert "<td class='text'>→</td><td class='text'>roll</td>" in shown
+    assert "win probability" in shown
+    scored = solve(Threes(dice=1)).advise((1, 0, 0, 0, 0, 0, 0, 0))._repr_html_()
+    assert "expected score" in scored
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: rollwise.build(Pig(), max_states=100),
+        lambda: solve(Pig(target=30)).plot("graph"),
+        lambda: rollwise.Duel(Threes(), "no"),
+        lambda: solve(Pig(target=5)).plot(where="turn > 90"),
+        lambda: solve(Pig(target=5)).advise(3),
+        lambda: export(solve(Pig(target=5)), Path("x.drn"), "drn"),
+    ],
+)
+def test_errors_in_python_speak_of_arguments(wrong):
+    with pytest.raises(rollwise.RollwiseError) as caught:
+        wrong()
+    assert "--" not in str(caught.value)

@@ -28,13 +28,6 @@ def chosen(graph: StateGraph, policy: Policy) -> list[int]:
     return graph.action_label[taken].tolist()
 
 
-def test_of_function(graph):
-    policy = Policy.of_function(graph, GAME, "four", lambda s: HOLD if s.turn >= 4 else ROLL)
-    turn = graph.states[:, 2]
-    assert policy.name == "four"
-    assert chosen(graph, policy) == np.where(turn >= 4, HOLD, ROLL).tolist()
-
-
 def test_of_function_that_mixes(graph):
     policy = Policy.of_function(graph, GAME, "mix", lambda s: {ROLL: 1, HOLD: 3})
     for s in range(graph.n_states):

@@ -7,11 +7,14 @@ from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 from cli_runner import output
 from hypothesis import example, given
 from hypothesis import strategies as st
+from scipy.stats import binomtest
 
+from rollwise.numbers.intervals import of_chance, of_mean, of_share
 from rollwise.numbers.printed import (
     POINTS,
     Printed,
@@ -108,6 +111,7 @@ def test_how_they_look() -> None:
     assert str(certified(-1e-20, 1e-3)) == "0.0000 ± 1.1e-03"
     assert str(certified(1e300, 1e290)) == "1.00000000000e+300 ± 1.1e+290"
     assert str(certified(math.nan, math.inf)) == "nan ± inf"
+    assert certified(0.5, math.inf).sure == "not certified: no error bound was proved"
     assert str(estimated(0.5433, 0.0123)) == "0.543 ± 0.012"
     assert str(estimated(17.25, 123.0)) == "20 ± 120"
     assert str(estimated(0.5, 0.0)) == "0.500000 ± 0"
@@ -157,3 +161,51 @@ def test_what_commands_print_is_within_its_bound_of_the_exact_answer(game) -> No
         number, bound = words[-2 if len(names) == 1 else -4], words[-1]
         assert abs(reads(number) - Fraction(row["value_exact"])) <= reads(bound)
         assert [int(word) for word in words[:n_fields]] == list(row.values())[:n_fields]
+
+
+# ---- confidence intervals hold for few games, rare wins and draws; no warning is for nothing
+
+
+CASES = 4000  # simulated samples: a share of 0.95 of them is known to 0.0035
+
+
+def share_covered(games, win, draw=0.0):
+    drawn = np.random.default_rng(1).multinomial(games, (win, draw, 1 - win - draw), size=CASES)
+    counts, times = np.unique(drawn, axis=0, return_counts=True)
+    inside = 0
+    for (wins, draws, _), n in zip(counts.tolist(), times.tolist(), strict=True):
+        low, high = of_chance(wins, draws, games)
+        inside += n * (low <= win + draw / 2 <= high)
+    return inside / CASES
+
+
+@pytest.mark.parametrize("games", [20, 100])
+@pytest.mark.parametrize("win", [0.003, 0.02, 0.1, 0.3, 0.5, 0.97])
+@pytest.mark.parametrize("draw", [0.0, 0.02, 0.5])
+def test_intervals_of_chances_cover_what_they_promise(games, win, draw):
+    if win + draw <= 1:
+        assert share_covered(games, win, draw) >= 0.94
+
+
+@pytest.mark.parametrize("games", [20, 100])
+@pytest.mark.parametrize(
+    ("draw_one", "mean", "least"),
+    [
+        (lambda rng, shape: rng.normal(3.0, 2.0, shape), 3.0, 0.94),
+        (lambda rng, shape: rng.integers(1, 7, (*shape, 3)).sum(axis=-1), 10.5, 0.94),
+        (lambda rng, shape: rng.geometric(0.3, shape), 1 / 0.3, 0.91),  # skew, as lengths are
+    ],
+)
+def test_intervals_of_means_cover_what_they_promise(games, draw_one, mean, least):
+    samples = draw_one(np.random.default_rng(2), (CASES, games))
+    errors = samples.std(axis=1, ddof=1) / np.sqrt(games)
+    ends = [of_mean(m, e, games) for m, e in zip(samples.mean(axis=1), errors, strict=True)]
+    assert np.mean([low <= mean <= high for low, high in ends]) >= least
+
+
+@pytest.mark.parametrize(("count", "games"), [(0, 1), (1, 1), (0, 20), (3, 20), (20, 20)])
+def test_shares_are_those_of_clopper_and_pearson(count, games):
+    expected = binomtest(count, games).proportion_ci(0.95, "exact")
+    assert of_share(count, games) == pytest.approx((expected.low, expected.high), abs=1e-12)
+    low, high = of_share(np.array([count]), games)
+    assert (low[0], high[0]) == pytest.approx((expected.low, expected.high), abs=1e-12)

@@ -54,9 +54,7 @@ def are_true(values, bounds, truth):
 
 @pytest.mark.slow
 @settings(
-    max_examples=examples(150),
-    deadline=None,
-    suppress_health_check=[HealthCheck.filter_too_much],
+    max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.filter_too_much]
 )
 @given(st.integers(0, 10**6), st.booleans(), st.integers(0, 10**6))
 def test_what_is_proved_is_true(seed, orders, claim):

@@ -8,14 +8,16 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from pathlib import Path
 
-import numpy as np
 import pytest
 from cli_runner import refusal
+from small_games import played
 from tests.little_games import HostileNames
 
 import rollwise
 from rollwise.coach import History, Session, Table, json_line, read_records, replay, written
+from rollwise.coach.review import Drill, questions
 from rollwise.games.chicago import Chicago
 from rollwise.games.pig import Pig
 from rollwise.games.royal_ur import RoyalUr
@@ -28,18 +30,6 @@ GAMES = [Pig(target=12), Threes(dice=2), rollwise.Duel(Threes(dice=2)),
 PIG = '{"game": "pig", "parameters": {"target": 12}, "moves": [%s]}'
 
 
-def played(table: Table, seed: int, moves: int = 10_000) -> Session:
-    """A game of random choices, or its first moves."""
-    names = ["Ann", "Bob; the = second"][: table.graph.players]
-    session = Session(table, names, [None] * len(names), seed=seed)
-    generator = np.random.default_rng(seed)
-    while not session.is_over and len(session.accounts) < moves:
-        choices = session.choices
-        session.choose(choices[int(generator.integers(len(choices)))].action)
-        session.roll()
-    return session
-
-
 def moves_of(session: Session) -> list[tuple[int, int, int, int, tuple[int, ...]]]:
     return [(e.seat, e.state, e.action, e.outcome, e.faces) for e in session.accounts]
 
@@ -47,7 +37,8 @@ def moves_of(session: Session) -> list[tuple[int, int, int, int, tuple[int, ...]
 @pytest.mark.parametrize("game", GAMES, ids=lambda game: game.name[:12])
 def test_every_way_of_keeping_a_game_gives_it_back(tmp_path, game):
     table = Table.lay(game)
-    sessions = [played(table, 1), played(table, 2), played(table, 3, moves=2)]
+    names = ("Ann", "Bob; the = second")
+    sessions = [played(table, seed, names, moves) for seed, moves in ((1, 999), (2, 999), (3, 2))]
     history = History(tmp_path / "a.sqlite")
     for session in sessions:
         history.keep(json_line(session))
@@ -132,4 +123,45 @@ def test_a_kill_leaves_a_whole_history(tmp_path):
     assert len(moves)
 
 
-# ---- the commands
+# ---- the drill: which positions are asked, and until when
+
+
+GAMES_DRILL = """\
+@players Ann = human; Bob = optimal
+@game pig target=20
+Ann: roll 4, hold
+Bob: roll 4, hold
+Ann: roll 2, hold
+Bob: roll 1
+
+@game pig target=20
+@players Ann = human; Bob = optimal
+Ann: roll 4, hold
+Bob: roll 1
+"""
+
+
+@pytest.fixture
+def games(tmp_path: Path) -> Path:
+    place = tmp_path / "ann.games"
+    place.write_text(GAMES_DRILL)
+    return place
+
+
+def test_what_was_got_wrong_is_asked_until_it_is_right(games: Path) -> None:
+    table = Table.lay(Pig(target=20))
+    sessions = [replay(record, table) for record in read_records(games)]
+    asked = questions(sessions, ["Ann"])
+    fields = [tuple(table.graph.view[one.state].fields) for one in asked]
+    assert fields == [(0, 0, 4), (4, 4, 2)]
+    assert [one.times for one in asked] == [2, 1]
+    everybody = questions(sessions)
+    assert len(everybody) == 3  # Bob held at 4
+    drill = Drill(table, asked)
+    roll, hold = table.actions(asked[0].state)
+    assert drill.best(asked[0].state) == "roll"
+    assert drill.answer(hold) == pytest.approx(asked[0].cost)
+    assert [one.state for one in drill.waiting] == [asked[1].state, asked[0].state]
+    assert drill.answer(table.actions(asked[1].state)[0]) == 0
+    assert drill.answer(roll) == 0
+    assert (drill.is_over, drill.right, drill.wrong) == (True, 2, 1)

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
+import enum
+import math
 import subprocess
 import sys
+import types
+from collections import namedtuple
+from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 
+from rollwise.builders.compiled.cache_key import key_of
 from rollwise.machine.switches import jit_disabled
 
 if not jit_disabled():
@@ -92,3 +103,147 @@ for path in sys.argv[1:]:
     assert play("other") == ["27"]
     assert play("one", "other") == ["18", "27"]
     assert play("other", "one", "other") == ["27", "18", "27"]
+
+
+# ---- the key of compiled rules: another one for whatever they read that is another thing
+
+
+def reading(value: Any, source: str = "def rule(s):\n    return thing\n") -> types.FunctionType:
+    """A rule that reads a value."""
+    scope = {"thing": value}
+    exec(source, scope)
+    function = scope["rule"]
+    assert isinstance(function, types.FunctionType)
+    return function
+
+
+def key(value: Any) -> str:
+    """The key of a rule that reads a value."""
+    found = key_of({"actions": reading(value)})
+    assert found.lasts
+    return found.text
+
+
+class Red(enum.IntEnum):
+    LOW = 1
+
+
+class Blue(enum.IntEnum):
+    LOW = 1
+
+
+@dataclasses.dataclass(frozen=True)
+class Prices:
+    roll: int
+    hold: int
+
+
+def told(value: Any) -> Any:
+    """A value as text that two values share only if they are the same thing to rules."""
+    kind = type(value).__module__, type(value).__qualname__
+    if isinstance(value, np.ndarray | np.generic):
+        return kind, repr(value.dtype), np.shape(value), np.asarray(value).tobytes()
+    if isinstance(value, tuple | frozenset):
+        items = [told(item) for item in value]
+        fields = getattr(value, "_fields", None)
+        return kind, fields, items if isinstance(value, tuple) else sorted(items, key=repr)
+    if isinstance(value, float):
+        return kind, math.copysign(1, value), repr(value)
+    return kind, repr(value)
+
+
+def named(fields: list[str], items: tuple[Any, ...]) -> Any:
+    return namedtuple("Named", fields)(*items)  # type: ignore[misc]
+
+
+numbers = st.one_of(
+    st.sampled_from([0, 1, -1, 11, 12, 2**63, 2**70, True, False, 0.0, -0.0, 1.0, math.nan, 1j]),
+    st.sampled_from([np.int8(1), np.int64(1), np.bool_(True), np.float32(1), np.float64(1)]),
+    st.integers(),
+    st.floats(),
+)
+simple = st.one_of(
+    numbers,
+    st.none(),
+    st.text(max_size=3),
+    st.binary(max_size=3),
+    st.sampled_from([Red.LOW, Blue.LOW, Red, Blue, Prices(1, 2), Prices(2, 1), int, float, abs]),
+    hnp.arrays(
+        st.sampled_from([np.int8, np.int64, np.uint64, np.float64, np.bool_]),
+        hnp.array_shapes(max_dims=3, max_side=3),
+        elements=st.sampled_from([0, 1]),
+    ),
+)
+fields = st.lists(st.sampled_from(["a", "b", "ab", "c"]), min_size=2, max_size=2, unique=True)
+values = st.recursive(
+    simple,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3).map(tuple),
+        st.builds(named, fields, st.tuples(inner, inner)),
+        st.frozensets(numbers, max_size=3),
+    ),
+    max_leaves=8,
+)
+
+
+@given(values, values)
+def test_keys_are_equal_where_what_is_read_is(one, other):
+    assert (key(one) == key(other)) == (told(one) == told(other))
+    assert key((one, other)) != key(((one,), other))
+    assert (key((one, other)) == key((other, one))) == (told(one) == told(other))
+
+
+COLLISIONS = [
+    ((1, 12), (11, 2)),
+    ((1, 12), (1, 1, 2)),
+    (((1,), 2), ((1, 2),)),
+    ("12", 12),
+    (b"a", "a"),
+    (1, True),
+    (1, 1.0),
+    (0.0, -0.0),
+    (1, np.int64(1)),
+    (np.int64(1), np.int32(1)),
+    (np.arange(4), np.arange(4).reshape(2, 2)),
+    (np.arange(4), np.arange(4).astype(np.int8)),
+    (np.array(1), np.int64(1)),
+    (namedtuple("P", "a b")(1, 2), namedtuple("P", "b a")(1, 2)),
+    (namedtuple("P", "a b")(1, 2), (1, 2)),
+    (namedtuple("P", "a b"), namedtuple("P", "b a")),
+    (namedtuple("P", "a bc"), namedtuple("P", "ab c")),
+    (Red.LOW, Blue.LOW),
+    (Red.LOW, 1),
+    (Prices(1, 12), Prices(11, 2)),
+    ((), None),
+    ((None,), None),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), COLLISIONS, ids=lambda value: ascii(value)[:30])
+def test_what_is_alike_has_different_keys(one, other):
+    assert key(one) != key(other)
+    assert key(one) == key(one)
+
+
+SOURCES = [
+    ("def rule(s):\n    return thing + 1", "def rule(s):\n    return thing + 2"),
+    ("def rule(s):\n    return thing + 1", "def rule(s):\n    return thing + 1.0"),
+    ("def rule(s):\n    return (1, 12)", "def rule(s):\n    return (11, 2)"),
+    ("def rule(s):\n    return s in {1, 2}", "def rule(s):\n    return s in {1, 3}"),
+    ("def rule(s, t=1):\n    return s", "def rule(s, t=2):\n    return s"),
+    ("def rule(s, *, t=1):\n    return s", "def rule(s, *, t=2):\n    return s"),
+    ("def rule(s):\n    return thing.x", "def rule(s):\n    return thing.y"),
+    ("def rule(s):\n    yield s", "def rule(s):\n    return s"),
+    ("rule = (lambda n: lambda s: n)(1)", "rule = (lambda n: lambda s: n)(2)"),
+    (
+        "def f(s): return s\ndef g(s): return -s\ndef rule(s): return f(s) - g(s)",
+        "def g(s): return s\ndef f(s): return -s\ndef rule(s): return f(s) - g(s)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), SOURCES)
+def test_other_code_has_another_key(one, other):
+    assert key_of({"f": reading(1, one)}) != key_of({"f": reading(1, other)})
+    assert key_of({"f": reading(1, one)}) == key_of({"f": reading(1, one)})
+    assert key_of({"f": reading(1, one)}) != key_of({"g": reading(1, one)})

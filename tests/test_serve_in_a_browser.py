@@ -18,7 +18,7 @@ from urllib.parse import urlencode
 
 import numpy as np
 import pytest
-from browser import NINTH_SQUARE, OWN_PIECE, Browser, open_browser
+from browser import NINTH_SQUARE, OWN_PIECE, Browser, heading
 
 import rollwise
 from rollwise.coach import Table, read_records, replay
@@ -133,13 +133,6 @@ class Server:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    found = open_browser()
-    yield found
-    found.close()
-
-
-@pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("bad")
     (folder / "bad.py").write_text(SHEET)
@@ -196,10 +189,6 @@ def test_a_link_to_a_position_of_an_unsolved_game(browser: Browser, server: Serv
 
 
 # ---- games whose positions the server tells of
-
-
-def heading(browser: Browser) -> str:
-    return str(browser.js("document.querySelector('h2').textContent"))
 
 
 def asked_next(browser: Browser) -> str:

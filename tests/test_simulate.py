@@ -45,14 +45,6 @@ def test_every_game_begun_is_played_and_the_result_repeats():
     assert simulate(graph, one, all_dice, games=2001, seed=4) != first
 
 
-@pytest.mark.needs_jit
-def test_workers_change_nothing():
-    graph, one = policies(BLACKJACK, "one-die")
-    found = [simulate(graph, one, games=300_000, seed=3, workers=w) for w in (1, 2)]
-    assert found[0] == found[1]
-    assert found[0].games == 300_000
-
-
 def test_the_kernel_is_a_naive_walk():
     """One game at a time through the graph, with the same random numbers."""
     graph, policy = policies(BLACKJACK, "0.5*one-die+0.5*all-dice")

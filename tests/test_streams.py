@@ -12,32 +12,11 @@ from unittest import mock
 
 import pytest
 from cli_runner import Done, refusal
+from rule_faults import SOUND
 
 from rollwise.cli import main
 
 ADVISE = ("advise", "piglet", "--state", "banked=0,rival=0,turn=1")
-RULES = """
-from dataclasses import dataclass
-from typing import NamedTuple
-from rollwise import END, Game
-
-class Spot(NamedTuple):
-    at: int
-
-@dataclass(frozen=True)
-class Cafe(Game):
-    players = 1
-    objective = "maximize"
-    action_names = ("é→\U0001f3b2",)
-    def start(self):
-        return Spot(0)
-    def actions(self, s):
-        yield 0
-    def reward(self, s, action):
-        return 3
-    def outcomes(self, s, action):
-        yield 1, END, s
-"""
 
 
 def run_in(encoding: str, *arguments: str) -> Done:
@@ -69,13 +48,14 @@ def test_characters_that_a_stream_does_not_know_have_stand_ins(encoding, shown):
 
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252", "utf-8"])
 def test_json_is_json_on_every_stream(encoding, tmp_path):
-    (tmp_path / "cafe.py").write_text(RULES, encoding="utf-8")
-    game = f"{tmp_path}/cafe.py:Cafe"
-    told = run_in(encoding, "advise", game, "--state", "at=0", "--json").stdout
-    assert json.loads(told)["actions"][0]["action"] == "é→\U0001f3b2"
-    rows = json.loads(run_in(encoding, "table", game, "--json").stdout)["rows"]
-    assert rows[0]["action"] == "é→\U0001f3b2"
-    assert run_in(encoding, "table", game, "--csv").returncode == 0
+    name = "é→\U0001f3b2"
+    sheet = tmp_path / "own.py"
+    sheet.write_text(SOUND.replace('("walk", "run")', f'("{name}", "{name}!")'), encoding="utf-8")
+    told = run_in(encoding, "advise", str(sheet), "--state", "place=0,rival=0", "--json").stdout
+    assert {row["action"] for row in json.loads(told)["actions"]} == {name, f"{name}!"}
+    rows = json.loads(run_in(encoding, "table", str(sheet), "--json").stdout)["rows"]
+    assert rows[0]["action"].startswith(name)
+    assert run_in(encoding, "table", str(sheet), "--csv").returncode == 0
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import product
+from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from cli_runner import output, refusal
 from throwing import OrderedDice, Runners, TwoBoxes
 
 import rollwise
+from rollwise.derive.changed import throws_as_fields
 from rollwise.errors import RulesError
 from rollwise.games import find
-from rollwise.graph import THROW
+from rollwise.graph import NO_THROW, THROW
 from rollwise.methods import METHODS
 
 GAMES = [Runners(3), Runners(5), TwoBoxes(), OrderedDice()]
@@ -41,14 +44,6 @@ def test_every_method(method):
     game = TwoBoxes()
     found = rollwise.solve(game, method=method)
     assert abs(found.value - float(boxes_by_hand(4))) <= found.error_bound
-
-
-def test_equal_throws_are_one_of_their_weights_sum():
-    one, other = rollwise.build(TwoBoxes()), rollwise.build(OrderedDice())
-    assert one.n_states == other.n_states
-    assert len(one.view[0].throws) == len(other.view[0].throws) == 10
-    chances = {o.next_state.throw: o.exact_chance for o in other.view[0].throws}
-    assert chances == {o.next_state.throw: o.exact_chance for o in one.view[0].throws}
 
 
 def test_a_throw_is_no_state():
@@ -98,11 +93,7 @@ class Own(Game):
     ("old", "new", "said"),
     [
         ("def actions(self, s, throw)", "def actions(self, s)", "actions(self, s, throw)"),
-        (
-            "def outcomes(self, s, throw,",
-            "def outcomes(self, s,",
-            "outcomes(self, s, throw, action)",
-        ),
+        ("outcomes(self, s, throw,", "outcomes(self, s,", "outcomes(self, s, throw, action)"),
         ("def throws(self, s)", "def thrown(self, s)", "has no throws(s) has actions(self, s)"),
         ("yield 2, (3, 4)", "yield 2, (3, 4, 5)", "like the first one it is a tuple of 2"),
         ("yield 2, (3, 4)", "yield 2, (3,)", "write 0 for the others: dice.faces(n, sides, of=2)"),
@@ -110,43 +101,26 @@ class Own(Game):
         ("yield 1, (1, 2)", "yield 1, [1, 2]", "a throw is a whole number or a tuple"),
         ("yield 1, (1, 2)", "yield 1, (1,) * 17", "a throw has from 1 to 16 of them"),
         ("yield 2, (3, 4)", "yield -2, (3, 4)", "the weight -2"),
-        (
-            "    left: int",
-            "    left: int\n    throw: int = 0",
-            "the name of what was thrown; call it",
-        ),
+        ("    left: int", "    left: int\n    throw: int = 0", "the name of what was thrown"),
         ("    left: int", "    left: int\n    rolls_left: int = 0", "has the name of a column"),
         ("yield 2, (3, 4)", "yield 2", "it should yield (weight, throw)"),
         ("yield 1, (1, 2)\n        yield 2, (3, 4)", "yield 1 / 0, 2", "throws() fails"),
         ("yield 1, (1, 2)\n        yield 2, (3, 4)", "yield 0, (1, 2)", "no throw in the state"),
-        (
-            "S(s.left - 1)",
-            "S([s.left - 1])",
-            "gives left=[1]; a field is a whole number, or a tuple",
-        ),
+        ("S(s.left - 1)", "S([s.left - 1])", "gives left=[1]; a field is a whole number, or a"),
         ("return S(2)", "return S([2])", "start() gives left=[2]; a field is a whole number, or a"),
         ("return S(2)", "return S({2: 1})", "a field is a whole number, or a tuple of them"),
-        (
-            "S(s.left - 1)",
-            "S((s.left - 1,))",
-            "gives left=(1,); as in start(), it is a whole number",
-        ),
+        ("S(s.left - 1)", "S((s.left - 1,))", "gives left=(1,); as in start(), it is a whole"),
         ("yield 0", "yield throw", "an action is a whole number from 0"),
         ("def throws(self, s)", "def throws(self, s, action)", "has throws(self, s)"),
         ("yield 1, (1, 2)", "yield 1, 'six'", "gives 'six'; a throw is a whole number or a tuple"),
         ("yield 1, (1, 2)", "yield 1, ((1, 2), 3)", "a throw is a whole number or a tuple"),
-        (
-            "yield 1, (1, 2)\n        yield 2, (3, 4)",
-            "if s.left < 0:\n            yield 1, 2",
-            "no throw in the state left=2",
-        ),
         ("yield 1, (1, 2)", "yield 1, dice.pool(5)", "a pool stands alone, as in `return"),
         ("yield 1, (1, 2)", "yield dice.pool('5')", "a pool has a whole number of dice"),
         ("yield 1, END, s", "yield 1, 2.5, s", "unknown `then` 2.5"),
         (
             "yield 1, END, s",
             "yield -1, END, s",
-            "the weight -1 in the state left=0 with the throw 1 2 and the action 0",
+            "-1 in the state left=0 with the throw 1 2 and the",
         ),
         (
             "    def actions",
@@ -201,11 +175,7 @@ WORDS = """
     [
         ('f"keep {action}"', "1 / 0", "action_text() fails in the state left=2 with the throw 1 2"),
         ('f"keep {action}"', "7", "action_text() gives 7"),
-        (
-            "action_text(self, s, throw,",
-            "action_text(self, s,",
-            "action_text(self, s, throw, action)",
-        ),
+        ("action_text(self, s, throw,", "action_text(self, s,", "(self, s, throw, action)"),
     ],
 )
 def test_wrong_words_are_told(tmp_path, old, new, said):
@@ -223,3 +193,24 @@ def test_a_wrong_throw_is_named_with_its_line():
     first = Wrong.throws.__code__.co_firstlineno
     with pytest.raises(RulesError, match=rf"'two'.*\(test_throws\.py, line {first + 2}\)$"):
         rollwise.build(Wrong(6), mode="interpreted")
+
+
+# ---- every room of rollwise takes games that throw first and choose then
+
+
+HERE = Path(__file__).parent
+RACE, BOXES = f"{HERE / 'throwing.py'}:Runners", f"{HERE / 'throwing.py'}:TwoBoxes"
+
+
+@pytest.mark.parametrize("game", [Runners(3), TwoBoxes(), OrderedDice()], ids=str)
+def test_as_a_game_without_throws(game):
+    graph = rollwise.build(game)
+    plain = throws_as_fields(graph)
+    assert not plain.throw_names
+    assert plain.n_states == len(plain.positions) == len(plain.states) == graph.n_states
+    assert plain.action_label.min() >= 0
+    assert not np.any(plain.states == NO_THROW)
+    assert len(np.unique(plain.states, axis=0)) == graph.n_states
+    for s in (0, graph.n_states - 1):
+        assert len(plain.view[s].actions) == len(graph.view[s].actions)
+    assert throws_as_fields(plain) is plain

@@ -3,32 +3,53 @@
 from __future__ import annotations
 
 import json
+import random
 import re
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
-from cli_runner import output
+from cli_runner import output, refusal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stalling_games import Trap
 
+import rollwise
 from rollwise.analysis.thumb.clauses import OnGraph
 from rollwise.analysis.thumb.frontier import certified_rule, find_rules
 from rollwise.analysis.thumb.score import Setting
+from rollwise.analysis.thumb.turn_search import find_turn_rules
+from rollwise.analysis.thumb.turns import one_position, worth_by_layers
 from rollwise.answer.evaluation import best_response, evaluate
 from rollwise.answer.references import Policies
+from rollwise.answer.solve_by_layers import solve_by_layers
 from rollwise.builders import build
 from rollwise.errors import PolicyError, UsageError
+from rollwise.games import yahtzee, yatzy
+from rollwise.games.bear_off import BearOff
 from rollwise.games.craps import Craps
 from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.games.hare_and_tortoise import HareAndTortoise
 from rollwise.games.pig import Pig, TwoDicePig
+from rollwise.games.royal_ur import RoyalUr
+from rollwise.games.shut_the_box import ShutTheBox
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
+from rollwise.games.yahtzee import Yahtzee
+from rollwise.games.yatzy import Yatzy
 from rollwise.graph.policies import Policy
+from rollwise.report.cheat_sheet import cheat_sheet
+from rollwise.simulate.turn_by_turn import simulate_large
+from rollwise.thumb.features import (
+    Features,
+    filled_features,
+    kept_dice,
+    kept_features,
+    position_features,
+)
 from rollwise.thumb.language import Clause, Condition, Rule
-from rollwise.thumb.sentences import sentence_of
+from rollwise.thumb.sentences import python_source, sentence_of
 
 GAMES = {
     "pig": Pig(target=50),
@@ -232,3 +253,202 @@ def test_pig_has_rules_better_than_those_that_are_known():
     assert loss[3] <= 0.00461
     assert loss[4] <= 0.00363
     assert loss[5] <= 0.00297
+
+
+# ---- rules of thumb of games with a pool of dice, scored turn by turn: in Yatzy with few boxes
+
+
+def test_turns_with_a_pool_are_scored_without_a_graph():
+    """What a rule is worth turn by turn is what the graph says, whatever it looks at."""
+    game = Yatzy(boxes=2)
+    policies = Policies.of(game)
+    documents = [
+        [{"most": ["number"]}],
+        [{"if": "rolls_left >= 1", "most": ["3*alike + above - total"]}, {"most": ["points"]}],
+        [
+            {"if": "rolls_left >= 2", "most": ["number - 2*points_above + left*above", "total"]},
+            {"if": "left <= 1", "most": ["left*short - made"]},
+            {"if": "upper >= 6", "do": "twos"},
+            {"if": "rolls_left <= 0", "most": ["beyond - 2*ones", "points"]},
+            {"most": ["above"]},
+        ],
+    ]
+    rules = [Rule.read({"rule": rule}, policies.graph, game) for rule in documents]
+    found = worth_by_layers(game, rules)
+    for rule, (worth, bound) in zip(rules, found, strict=True):
+        known = evaluate(policies, rule.policy(policies.graph, game), starts=[0])
+        assert worth == pytest.approx(known.values[0], abs=bound + known.bounds[0])
+        assert bound < 1e-11
+    assert len({round(worth, 6) for worth, _ in found}) == 3
+
+
+def test_rules_are_found_turn_by_turn(tmp_path):
+    """Each is certified, and what is found loses little: by the graph, and by games."""
+    game = Yatzy(boxes=3)
+    answer = solve_by_layers(game)
+    found, graph = find_turn_rules(game, answer, 6, evaluations=300)
+    again, _ = find_turn_rules(game, answer, 6, evaluations=300)
+    assert [rule.rule for rule in found.rules] == [rule.rule for rule in again.rules]
+    losses = [rule.loss for rule in found.rules]
+    assert losses == sorted(losses, reverse=True)
+    assert [rule.numbers for rule in found.rules] == sorted(rule.numbers for rule in found.rules)
+    assert losses[-1] < 0.6
+    policies = Policies.of(game)
+    last = found.rules[-1]
+    assert last.numbers <= 6
+    assert found.scored > 100
+    known = evaluate(policies, last.rule.policy(policies.graph, game), starts=[0])
+    assert answer.value - last.loss == pytest.approx(known.values[0], abs=1e-10)
+    path = tmp_path / "rule.json"
+    path.write_text(json.dumps(last.rule.document(graph)))
+    match = simulate_large(game, str(path), games=2000, seed=1, answer=lambda: answer)
+    score = match.sides[0].score
+    assert abs(score.mean - known.values[0]) < 5 * score.standard_error
+
+
+def rule_on_the_page():
+    """The rule of Yatzy that docs/thumb.md shows."""
+    page = (Path(__file__).parents[1] / "docs" / "thumb.md").read_text(encoding="utf-8")
+    block = page.split("<!-- file: yatzy_rule.json -->")[1].split("```json\n")[1].split("```")[0]
+    game = Yatzy()
+    graph = one_position(game)
+    features = Features(graph, game, constant=True)
+    return Rule.read(json.loads(block), graph, game, features), page
+
+
+def test_the_rule_on_the_page_is_counted():
+    rule, page = rule_on_the_page()
+    assert f"This rule of {rule.numbers} integers scores 241.04" in page
+    assert rule.numbers <= 30
+
+
+@pytest.mark.large
+def test_the_rule_on_the_page_scores_what_is_said():
+    rule, _ = rule_on_the_page()
+    ((worth, bound),) = worth_by_layers(Yatzy(), [rule])
+    assert worth == pytest.approx(241.04374657578273, abs=1e-9 + bound)  # by a loop of another make
+
+
+@pytest.mark.large
+def test_large_games_with_a_pool(tmp_path):
+    asked = "thumb yatzy boxes=8 --numbers 6 --evaluations 500 --json --save six.json"
+    document = json.loads(output(*asked.split(), cwd=tmp_path))
+    last = document["rules"][-1]
+    assert last["loss"] < 10
+    assert last["error_bound"] < 1e-10
+    worth = json.loads(
+        output("evaluate", "yatzy", "boxes=8", "--policy", "six.json", "--json", cwd=tmp_path)
+    )
+    best = solve_by_layers(Yatzy(boxes=8)).value
+    assert best - worth["value"] == pytest.approx(last["loss"], abs=1e-9)
+    said = refusal("evaluate", "yatzy", "boxes=8", "--policy", str(tmp_path / "none.json"))
+    assert "there is no file" in said
+
+
+# ---- a rule of thumb to take along: as Python beside the rules, and as a sheet of paper
+
+
+class Offers(Pig):
+    """A game whose rule sheet offers a feature."""
+
+    def features(self, s):
+        return {"lead": s.banked + s.turn - s.rivals[0]}
+
+
+RULES = [
+    (Pig(target=20), [{"if": "turn >= 5", "do": "hold"}, {"do": "roll"}]),
+    (
+        Pig(target=20),
+        [
+            {"if": "max(banked, rival) >= 14", "do": "roll"},
+            {"if": "3*turn + banked - rival >= 17", "do": "hold"},
+            {"if": "turn + banked >= target", "do": "hold"},
+        ],
+    ),
+    (Offers(target=12), [{"if": "lead - 2*turn >= -3", "do": "hold"}, {"do": "roll"}]),
+    (SuperSix(sticks=6), [{"if": "lid >= 3", "do": "stop"}, {"do": "throw"}]),
+    (RoyalUr(pieces=2), [{"if": "throw <= 1", "most": ["captures", "number"]}, {"most": "number"}]),
+    (BearOff(checkers=2), [{"if": "throw.0 - throw.1 >= 2", "most": "-number"}]),
+    (ShutTheBox(tiles=5), [{"if": "total - throw >= 2", "most": "-number"}]),
+]
+
+
+@pytest.mark.parametrize(("game", "clauses"), RULES)
+def test_python_does_what_the_rule_does(game, clauses):
+    graph = build(game)
+    rule = Rule.read({"rule": clauses}, graph, game)
+    source = python_source(rule, graph, game, sentence_of(rule, graph))
+    told: dict = {}
+    exec(source, {"policy": rollwise.game.policy}, told)
+    own = type("Own", (type(game),), told)
+    of_python = Policies(graph, own(**game.parameters)).find("rule-of-thumb")
+    assert np.array_equal(of_python.probability, rule.policy(graph, game).probability)
+
+
+def test_a_sheet_says_the_rule_its_cost_and_where_it_errs(tmp_path):
+    policies = Policies.of(Pig(target=25))
+    found = find_rules(policies, 2, evaluations=150)
+    page = cheat_sheet(policies, found).html
+    rule = found.rules[-1]
+    for part in rule.text.rstrip(".").split(". "):
+        assert f"<p>{part}.</p>" in page
+    assert f"<td>{100 * rule.loss:z.4f}</td>" in page
+    assert page.count("<tr>") == 1 + len(found.rules)
+    assert "Where it errs" in page
+    assert not re.search(r"(src|href)=.(?!#|data:)", page.partition("<body>")[2])
+    said = output(
+        *("thumb", "pig", "target=25", "--numbers", "2", "--evaluations", "150"),
+        *("--out", str(tmp_path / "sheet.html")),
+    )
+    assert "Written to" in said
+    assert (tmp_path / "sheet.html").read_text() == page
+
+
+# ---- what rules of thumb look at on the sheets of Yatzy and Yahtzee: cases by hand, and slow twins
+
+
+@pytest.mark.parametrize("game", [Yatzy(), Yatzy(boxes=9), Yahtzee(), Yahtzee(boxes=8)])
+def test_many_positions_at_once_are_what_each_is(game):
+    """Features of arrays are those that a slow twin counts, one position at a time."""
+    pool, draw = game.throws(None), random.Random(3)
+    names = type(game.start())._fields
+    rows = [[draw.randrange((1 << game.boxes) - 1), draw.randrange(64)] for _ in range(12)]
+    positions = np.array([[*row, 0][: len(names)] for row in rows], np.int32)
+    kept = kept_features(game, pool, positions, names)
+    ends = [(throw,) for _, throw in pool.throws]
+    filled = filled_features(game, ends, range(game.boxes), positions, names)
+    told = position_features(game, positions, names)
+    throws = [throw for _, throw in pool.throws]
+    made = yatzy.points if game.name == "yatzy" else yahtzee.points
+    joker = () if game.name == "yatzy" else (False,)
+    for n, (was_filled, upper, *_) in enumerate(positions.tolist()):
+        opened = [box for box in range(game.boxes) if not was_filled >> box & 1]
+        could = upper + sum(4 * (face + 1) for face in opened if face < 6)
+        assert told["left"][n] == len(opened)
+        assert told["hope"][n] == (upper < 63 <= could)
+        for place, dice in draw.sample(list(enumerate(kept_dice(pool))), 40):
+            alike = len(dice) if len(Counter(dice)) == 1 else 0
+            above = alike if alike and dice[0] - 1 in opened else 0
+            want = len([box for box in game.of_alike if box in opened]) + (above > 0)
+            twin = {
+                "total": sum(dice),
+                "alike": alike,
+                "above": above,
+                "points_above": sum(dice) if above else 0,
+                "want": want if alike else 0,
+                "nothing": int(not dice),
+            }
+            assert {name: kept.at(name, n, place) for name in twin} == twin
+        for place in draw.sample(range(len(throws) * game.boxes), 40):
+            throw, box = throws[place // game.boxes], place % game.boxes
+            points = made(throw, box, *joker)
+            then_filled = was_filled | 1 << box
+            par = sum(3 * (face + 1) for face in range(6) if then_filled >> face & 1)
+            below = points - 3 * (box + 1) if box < 6 else 0
+            twin = {
+                "made": points,
+                "beyond": below,
+                "short": max(-below, 0),
+                "behind": int(box < 6 and upper + points < par),
+            }
+            assert {name: filled.at(name, n, place) for name in twin} == twin

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
 import threading
 import time
 
@@ -9,8 +12,10 @@ import numpy as np
 import pytest
 from cli_runner import run
 from little_games import Ladder
+from rule_faults import SOUND
 
 from rollwise import build, solve
+from rollwise.builders import expand
 from rollwise.games.pig import Pig
 from rollwise.methods import run_method
 from rollwise.methods.result import Status
@@ -62,3 +67,67 @@ def test_sound_iteration_looks_at_its_clock_before_it_has_bounds():
     assert found.status is Status.OUT_OF_TIME
     assert np.all(np.isinf(found.upper))
     assert found.claimed_error is None
+
+
+# ---- rules with a loop that yields nothing and never ends are stopped, and the state is named
+
+
+LOOP = "        while s.place == 2:\n            pass\n"
+STUCK = {  # a loop in the place of what each method yields or gives
+    "actions": ("        yield 0\n        yield 1\n", f"{LOOP}        yield 0\n"),
+    "outcomes": ("        for face", f"{LOOP}        for face"),
+    "reward": (
+        "    def progress",
+        f"    def reward(self, s, a):\n{LOOP}        return 1\n    def progress",
+    ),
+}
+
+RUN = """
+import sys
+sys.path.insert(0, {folder!r})
+from rollwise.builders import build, expand
+from rollwise.errors import RulesError
+import stuck
+expand.LOOKS, expand.SECONDS_BETWEEN = 3, 0.2
+from rollwise.builders.compiled import explorer
+explorer.LOOKS, explorer.SECONDS_BETWEEN = 3, 0.2
+try:
+    build(stuck.Own(), mode={mode!r})
+except RulesError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize(
+    ("where", "mode"),
+    [
+        ("actions", "interpreted"),
+        ("reward", "interpreted"),
+        pytest.param("outcomes", "compiled", marks=pytest.mark.needs_jit),
+    ],
+)
+def test_a_loop_that_yields_nothing_is_stopped(where, mode, tmp_path):
+    (tmp_path / "stuck.py").write_text(SOUND.replace(*STUCK[where]))
+    # in a process of its own: what is compiled goes on until the process ends
+    done = subprocess.run(
+        [sys.executable, "-c", RUN.format(folder=str(tmp_path), mode=mode)],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
+    )
+    assert re.search(
+        rf"^own: {where}\(\) fails in the state place=2.*: TakesTooLong: no end after .* "
+        r"seconds; does a loop in it never end\? \(stuck.py, line \d+\)$",
+        done.stdout,
+        re.MULTILINE,
+    ), done.stdout + done.stderr
+
+
+def test_what_goes_on_is_left_alone(monkeypatch):
+    monkeypatch.setattr(expand, "LOOKS", 2)
+    monkeypatch.setattr(expand, "SECONDS_BETWEEN", 0.02)
+    with expand.watched():
+        for _ in range(200):
+            expand.CALLS.begun += 1
+            sum(range(50_000))

@@ -6,12 +6,17 @@ import contextlib
 import re
 import warnings
 from pathlib import Path
+from typing import NamedTuple
 
+import numba
+import numpy as np
 import pytest
+from tests.idioms import COMPILED, HELPERS, SHEET, sheet_of
 
 from rollwise import build
 from rollwise.builders import CompileWarning
 from rollwise.errors import RulesError
+from rollwise.game import PASS, WIN, Game
 from rollwise.games import find
 from rollwise.machine.switches import jit_disabled
 
@@ -25,6 +30,7 @@ import functools, itertools
 from collections import Counter
 from dataclasses import dataclass
 from enum import Enum
+from fractions import Fraction
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -106,6 +112,8 @@ LINE = RULES[: RULES.index("@)")].count("\n") + 1
 CASES = [
     ("len(Counter((1,)))", "'Counter'", "numbers.count(number)"),
     ("Step().size", "'Step()'", "objects of classes"),
+    ("int(Fraction(2, 1))", "'Fraction'", "write a / b"),
+    ("int(np.int64(1))", "'np.int64(1)'", "int(x)"),
     ("sum(map(lambda k: k, (1,)))", "an inner function", "outside of the rule"),
     ("len(list(itertools.accumulate(range(1))))", "'itertools.accumulate'", "write a loop"),
     ("functools.reduce(max, PAIR)", "functools.reduce(max, PAIR)", "write a loop"),
@@ -212,3 +220,68 @@ def test_rules_that_call_themselves_are_interpreted(tmp_path, expression, name):
         warnings.simplefilter("ignore", CompileWarning)
         for _ in range(2):
             assert build(find(f"{place}:Own")(), mode="compiled").n_states == 6
+
+
+# ---- rules as newcomers write them compile, and give what Python gives
+
+
+GROUP = 15  # idioms that are compiled at a time
+
+
+def assert_compiles(folder, sheet):
+    (folder / "helpers.py").write_text(HELPERS)
+    (folder / "own.py").write_text(sheet)
+    game = find(f"{folder / 'own.py'}:Own")()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", CompileWarning)
+        compiled = build(game, mode="compiled")
+    plain = build(game, mode="interpreted")
+    assert np.array_equal(compiled.states, plain.states)
+    assert np.array_equal(compiled.outcome_state, plain.outcome_state)
+
+
+@pytest.mark.parametrize("first", range(0, len(COMPILED), GROUP))
+def test_idioms_in_methods_compile(tmp_path, first):
+    assert_compiles(tmp_path, sheet_of(COMPILED[first : first + GROUP]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("idiom", COMPILED[::8])
+def test_an_idiom_in_outcomes_compiles(tmp_path, idiom):
+    assert_compiles(tmp_path, SHEET.replace("@@", idiom.replace("\n", "\n        ")))
+
+
+# ---- functions of compiled rules that Python calls too have machine code of their own
+
+
+class Spot(NamedTuple):
+    x: int
+
+
+@numba.njit
+def doubled(face):
+    return 2 * face
+
+
+class Walk(Game):
+    """Calls a function that Numba compiles for Python too."""
+
+    def start(self):
+        return Spot(9)
+
+    def actions(self, s):
+        yield 0
+
+    def outcomes(self, s, action):
+        for face in range(1, 4):
+            if doubled(face) >= s.x:
+                yield 1, WIN, s
+            else:
+                yield 1, PASS, Spot(s.x - doubled(face))
+
+
+def test_a_function_of_the_user_is_called_by_compiled_rules_and_by_python(tmp_path, monkeypatch):
+    monkeypatch.setenv("ROLLWISE_CACHE_DIR", str(tmp_path))  # compiled here, not read
+    compiled = build(Walk(), mode="compiled")
+    assert doubled(3) == 6
+    assert compiled.content_hash == build(Walk(), mode="interpreted").content_hash

@@ -3,24 +3,35 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import pytest
-from cli_runner import output, refusal
+from cli_runner import output
 
-from rollwise import build, evaluate, solve
+import rollwise
+from rollwise import Chase, build, evaluate, solve
+from rollwise.analysis.distributions import distribution
+from rollwise.analysis.events import distribution_given, followed
 from rollwise.analysis.lengths import lengths, within
-from rollwise.answer.certified import solve_and_certify
+from rollwise.analysis.reaching import reach, reach_by_layer
 from rollwise.answer.evaluation import evaluate_seats
 from rollwise.answer.references import Policies
 from rollwise.derive.within import Within
-from rollwise.game import PASS, WIN, is_over
+from rollwise.errors import UsageError
+from rollwise.game import AGAIN, END, PASS, WIN, Game, is_over
 from rollwise.games.craps import Craps
 from rollwise.games.first_orchard import FirstOrchard
 from rollwise.games.frozen_lake import FrozenLake
 from rollwise.games.pig import Pig, Piglet
+from rollwise.games.snakes_and_ladders import SnakesAndLadders
 from rollwise.games.super_six import SuperSix
+from rollwise.games.threes import Threes
+from rollwise.games.yahtzee import Yahtzee
 
 GAMES = [Craps(), FirstOrchard(trees=2, fruit=2, raven=2), Piglet(target=3), SuperSix(sticks=5)]
 
@@ -57,16 +68,6 @@ def test_the_best_chance_against_the_definition(game):
         solution = solve(Within(game, turns))
         assert abs(Fraction(solution.win_probability) - chance) <= solution.error_bound < 1e-13
         assert abs(Fraction(float(best[turns - 1])) - chance) < Fraction(1, 10**13)
-
-
-@pytest.mark.parametrize("game", GAMES, ids=str)
-def test_the_graph_made_from_the_graph_is_that_of_the_rules(game):
-    form = game.within(4)
-    made, written = build(form), build(form, mode="interpreted")
-    values = [solve_and_certify(graph)[0].values[0] for graph in (made, written)]
-    assert values[0] == pytest.approx(values[1], abs=1e-14)
-    if not game.has_throws:
-        assert np.array_equal(made.states, written.states)
 
 
 @pytest.mark.parametrize("game", ["piglet target=3", "first-orchard trees=2 fruit=2 raven=2"])
@@ -110,20 +111,163 @@ def test_each_player_has_a_policy():
     assert rows[8]["won"][0] == pytest.approx(worth.win_probability[0], abs=1e-13)
 
 
+# ---- the best chance of each score, by layers and from a graph: against the definition and chases
+
+
+class Stall(NamedTuple):
+    left: int
+    held: int
+
+
+@dataclass(frozen=True)
+class Fair(Game):
+    """Three throws. Throw a die for its points, or take two points; a 1 ends it all.
+
+    With `lower` it costs a point to take them.
+    """
+
+    lower: bool = False
+    players: ClassVar = 1
+    objective: ClassVar = "maximize"
+
+    def start(self):
+        return Stall(3, 0)
+
+    def progress(self, s):
+        return -s.left
+
+    def throws(self, s) -> Iterator[tuple[int, int]]:
+        for face in range(1, 7):
+            yield 1, face
+
+    def actions(self, s, throw):
+        yield 0
+        if s.held < 2:
+            yield 1
+
+    def reward(self, s, throw, action):
+        return (-1 if self.lower else 2) if action else throw
+
+    def outcomes(self, s, throw, action):
+        after = Stall(s.left - 1, s.held + action)
+        yield 2, END if s.left == 1 or throw == 1 else AGAIN, after
+        yield 1, END, after
+
+
+def naive_of_reaching(game: Fair, score: int) -> Fraction:
+    """By the definition, with a policy that knows the points so far."""
+
+    @cache
+    def chance(s, gap):
+        total = Fraction(0)
+        for weight, throw in game.throws(s):
+            best = Fraction(0)
+            for action in game.actions(s, throw):
+                left, value = gap - game.reward(s, throw, action), Fraction(0)
+                for ways, then, after in game.outcomes(s, throw, action):
+                    value += Fraction(ways, 3) * (left <= 0 if then == END else chance(after, left))
+                best = max(best, value)
+            total += Fraction(weight, 6) * best
+        return total
+
+    return chance(game.start(), score)
+
+
+def test_layers_against_the_definition():
+    game = Fair()
+    found = reach_by_layer(game, 18)
+    for score, chance in enumerate(found.chances.tolist()):
+        assert abs(Fraction(chance) - naive_of_reaching(game, score)) <= found.error_bound < 1e-13
+
+
+def test_a_pool_of_dice_against_the_graph():
+    by_layer = reach_by_layer(Yahtzee(boxes=2), 20)
+    scores = list(range(21))
+    by_graph = reach(Yahtzee(boxes=2), scores)
+    bound = by_layer.error_bound + by_graph.error_bound
+    assert by_layer.chances == pytest.approx(by_graph.chances, abs=bound, rel=0)
+    assert by_layer.chances[16] == 0
+    assert by_layer.chances[0] == pytest.approx(1)
+
+
+@pytest.mark.parametrize("game", [Threes(dice=2), SnakesAndLadders()], ids=str)
+def test_few_points_against_chases(game):
+    scores = [7, 12, 9]
+    found = reach(game, scores)
+    for score, chance in zip(scores, found.chances.tolist(), strict=True):
+        one = solve(Chase(game, score))
+        assert abs(one.win_probability - chance) <= found.error_bound + one.error_bound
+    assert reach(Threes(dice=2), [-1, 99]).chances.tolist() == [0, 1]
+
+
+def test_other_games_are_refused():
+    with pytest.raises(UsageError, match="whole points from 0 on"):
+        reach_by_layer(Fair(lower=True), 5)
+    with pytest.raises(UsageError, match="one player who wants many points"):
+        reach_by_layer(Threes(), 5)
+
+
+# ---- chances under a condition on events during play, against a naive recursion
+
+
+def naive_of_events(play, happens, state, sweeps):
+    """The chances of each total with the event, by sweeps over states and whether it happened."""
+    graph, n = play.graph, play.graph.n_states
+    rows = [[{}, {}] for _ in range(n + 1)]
+    rows[-1] = [{}, {0: 1.0}]  # play is over: the event has happened, or never does
+    for _ in range(sweeps):
+        for s in range(n - 1, -1, -1):
+            for flag in range(2):
+                row = {}
+                for action in graph.view[s].actions:
+                    taken = play.policy.probability[action.index]
+                    for outcome in action.outcomes:
+                        t = outcome.target
+                        points = action.reward + (
+                            graph.outcome_payoff[outcome.index] if t < 0 else 0
+                        )
+                        after = rows[t][1 if flag or (t >= 0 and happens[t]) else 0]
+                        for total, chance in after.items():
+                            key = total + points
+                            row[key] = row.get(key, 0.0) + taken * outcome.chance * chance
+                rows[s][flag] = row
+    return rows[state][int(happens[state])]
+
+
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("game", "policy", "event", "happens"),
     [
+        (Threes(dice=3), "optimal", "to_roll == 1", lambda row: row["to_roll"] == 1),
+        (Threes(dice=2), "random", "to_roll == 2", lambda row: row["to_roll"] == 2),
         (
-            "solve threes as=within",
-            "played for points: as=within is for games won or lost; as=chase",
+            Pig(target=6),
+            "optimal",
+            "seat == 2 and turn >= 4",
+            lambda row: row["seat"] == 2 and row["turn"] >= 4,
         ),
-        ("solve pig players=3 as=within", "as=within is for one player or two"),
-        ("solve craps as=within turns=0", "turns must be from 1"),
-        ("length threes --within 3 --best", "are won or lost"),
-        ("length pig target=5 --within 3 --policy optimal,optimal,optimal", "2 seats, and 3"),
-        ("length craps --best", "--best goes with --within K"),
-        ("length craps --within 3 --by-layer", "--by-layer doesn't go with --within"),
     ],
+    ids=["threes", "at the start", "pig"],
 )
-def test_wrong_use_is_refused(words, said):
-    assert said in refusal(*words.split())
+def test_it_is_the_share_of_plays_with_the_event(game, policy, event, happens):
+    policies = Policies.of(rollwise.solve(game))
+    play = followed(policies.graph, policies.find(policy))
+    found, share = distribution_given(play, event)
+    marks = [happens(dict(zip(play.columns, row, strict=True))) for row in play.rows.tolist()]
+    expected = naive_of_events(play, marks, 0, 12 if game.players == 1 else 150)
+    assert share == pytest.approx(sum(expected.values()), abs=1e-9)
+    for value, chance in zip(found.values, found.probabilities, strict=True):
+        assert chance == pytest.approx(expected.get(value, 0.0) / share, abs=1e-9)
+    whole = distribution(play.graph, play.policy)
+    assert found.error_bound >= whole.error_bound
+    if share > 1 - 1e-12:
+        assert np.allclose(found.mean, whole.mean)
+
+
+def test_craps_after_a_six():
+    """After a point of 6 the shooter wins 5 of 11 games; 5 of 36 games have this point."""
+    policies = Policies.of(rollwise.solve(Craps()))
+    found, share = distribution_given(
+        followed(policies.graph, policies.find("optimal")), "point==6"
+    )
+    assert found.at_most(0) == pytest.approx(float(Fraction(6, 11)), abs=1e-12)
+    assert share == pytest.approx(5 / 36, abs=1e-12)

@@ -652,10 +652,10 @@ class Game:
         return ""
 
     def action_text(self, s: Any, *action: Any, **_: Any) -> str:
-        """The name of an action without an entry in `action_names`: ``set aside 1 5 5, roll on``.
+        """The name of an action without an entry in `action_names`, the same in all states.
 
-        It is called once for each number of an action, in the first state with this action. The
-        name must be the same in all states. By default empty: the number is the name.
+        As in ``set aside 1 5 5, roll on``. It is called once for each number of an action, in the
+        first state with this action. By default empty: the number is the name.
         """
         return ""
 
@@ -870,6 +870,13 @@ class Game:
             raise ParameterError(
                 f"{type(self).__name__}: name is {shown(self.name)}; it must be a text of one line"
             )
+        for kind in type(self).__mro__:
+            for name, value in vars(kind).items():
+                if isinstance(value, dataclasses.Field):
+                    raise ParameterError(
+                        f"{self.name}: {name} is no parameter yet; mark the class "
+                        f"@dataclass(frozen=True), and write the type, as in {name}: int = ..."
+                    )
         for spec in parameter_specs(type(self)):
             spec.check(self.name, getattr(self, spec.name))
         if not hasattr(self, "undiscounted"):

@@ -104,7 +104,7 @@ def check(game: Game, *, max_states: int | None = None, progress: Progress | Non
     if fault := nothing_at_stake(graph):
         report.add("warning", "stakes", fault)
     _look_for_unreachable(report, graph)
-    if not _look_for_endless_play(report, graph):
+    if not _look_for_endless_play(report, game, graph):
         return report
     try:
         solution = Solution.of_graph(graph, game)
@@ -191,12 +191,19 @@ def _look_for_unreachable(report: Report, graph: StateGraph) -> None:
         report.add("ok", "reachable states", "play from the start can come to every state")
 
 
-def _look_for_endless_play(report: Report, graph: StateGraph) -> bool:
+def _look_for_endless_play(report: Report, game: Game, graph: StateGraph) -> bool:
     """Whether every play ends, or has its worth if it doesn't; only then can it be solved."""
     topic = "endless play"
     endless = endless_states(graph)
     if not len(endless):
-        report.add("ok", topic, "every play ends, whatever the players do")
+        rules = game.made_from
+        ends, who = "ends", "players do" if game.players > 1 else "player does"
+        if rules.objective == "average":
+            home = getattr(game, "home", 0)
+            ends = "returns to " + (graph.state_text(home) if home else "the start")
+        elif rules.discount != 1:
+            ends = "is ended by the discount"
+        report.add("ok", topic, f"every play {ends}, whatever the {who}")
         return True
     stays = staying_actions(graph, endless)
     places = describe(graph, endless, stays, shown=5)

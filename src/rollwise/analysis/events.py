@@ -53,7 +53,8 @@ def followed(graph: StateGraph, policy: Policy, against: Policy | None = None) -
         return Followed(graph, policy, graph.rows.astype(np.int64), graph.columns)
     if graph.action_reward.any():
         raise UsageError(
-            f"{graph.title}: the distribution for two players is of a result at the end"
+            f"{graph.title}: the distribution for two players is of a result at the end, and these "
+            "rules have rewards before it; write the difference of the points as payoff(x) there"
         )
     chain = Chain.of(graph, policy, against)
     alone = chain.graph.with_arrays(

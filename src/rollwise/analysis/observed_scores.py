@@ -155,7 +155,8 @@ def require_possible(scores: Ints, expected: Distribution) -> None:
     outside = scores[(scores < possible.min()) | (scores > possible.max())]
     if len(outside):
         raise UsageError(
-            f"the score {outside[0]} can't be: scores go from {possible.min()} to {possible.max()}"
+            f"the score {outside[0]} doesn't occur with this policy: its scores go from "
+            f"{possible.min()} to {possible.max()}; another policy may have it (--policy)"
         )
 
 

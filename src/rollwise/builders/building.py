@@ -25,7 +25,7 @@ from rollwise.builders.compiled.reads import note_large, was_large
 from rollwise.builders.expand import Interpreter, expand, situations_in, watched
 from rollwise.builders.limits import growths
 from rollwise.builders.rules import Rules, more_states
-from rollwise.errors import RulesError, TooManyStates
+from rollwise.errors import RulesError, TooManyStates, spelled
 from rollwise.game import Game, require_game
 from rollwise.graph import StateGraph
 from rollwise.graph.layout import MOST
@@ -80,11 +80,15 @@ def endless_growth(rules: Rules, states: np.ndarray) -> str:
         reached, name = numbers[field], rules.field_names[field]
         if abs(reached) > max(parameters, default=0):
             verb, end = ("rises", "min") if reached > first[field] else ("falls", "max")
+            proved = spelled(
+                python=". rollwise.solve(game).game has a proved cap, if there is one",
+                command_line="",
+            )
             return (
                 f"{rules.game.name}: the field {name} grows: it {verb} to {reached:,} in a play of "
                 f"{moves:,} moves, which no rule has ended. If nothing ends it, the states "
                 f"have no end either: let the game end where {name} is large, or cap it with "
-                f"{end}(). The search for states goes on up to its limit"
+                f"{end}(){proved}. The search for states goes on up to its limit"
             )
     return ""
 

@@ -6,6 +6,8 @@ import dis
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
 from functools import cached_property
 from itertools import chain, islice
 from operator import index
@@ -14,7 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, SupportsIndex
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.builders.compiled.cache_key import drawn_by
+from rollwise.builders.compiled.cache_key import require_certain
+from rollwise.builders.compiled.sources import compared_by_identity
 from rollwise.errors import ForMorePlayers, RulesError, TooManyStates, UsageError, spelled
 from rollwise.faults import PASSED_ON, failing, fault_text, one_line, shown, whole
 from rollwise.game import (
@@ -76,6 +79,17 @@ class Situation(NamedTuple):
 def more_states() -> str:
     """Advice on how to allow more states."""
     return spelled(python="max_states=N", command_line="--max-states N")
+
+
+def _instead_of(field: Any) -> str:
+    """Advice on how to write a field that isn't a whole number; empty without any."""
+    if isinstance(field, tuple):
+        return ": put the rows of a board one after the other into one tuple"
+    if field is None:
+        return ": write a number that the field hasn't elsewhere, such as -1"
+    if isinstance(field, str | Enum):
+        return ": number the values; the members of an IntEnum are such numbers with names"
+    return ": count in a smaller unit" if isinstance(field, float | Fraction) else ""
 
 
 def require_two(game: Game) -> None:
@@ -162,11 +176,11 @@ class Rules:
             fault = f"endless = {game.endless!r} is for games of one or two players"
         if fault:
             raise self.fault(fault)
-        drawing = drawn_by(game)
-        if drawing is not None:
+        require_certain(game)
+        if compared := compared_by_identity(game):
             raise self.fault(
-                f"{drawing[0]}() {drawing[1]}; rules are without chance and clock: "
-                "outcomes() yields each outcome with its weight"
+                f"{compared} compares objects, and the fields of a state reach the "
+                "rules as whole numbers; write == or !="
             )
         reserved = RESERVED + OF_THROWS if self.has_throws else RESERVED
         taken = [name for name in self.field_names if name in reserved]
@@ -523,8 +537,8 @@ class Rules:
                 number = whole(field)
             except TypeError:
                 raise self.fault(
-                    f"{where} gives {name}={shown(field)}; "
-                    "the fields of a state are whole numbers, or tuples of them"
+                    f"{where} gives {name}={shown(field)}; the fields of a state are "
+                    f"whole numbers, or tuples of them{_instead_of(field)}"
                 ) from None
             if not LEAST <= number <= MOST:
                 raise self.fault(f"{where} gives {name}={number}, which doesn't fit 32 bits")

@@ -77,7 +77,8 @@ def _run() -> int:
         return 130
     except CLICK_EXCEPTION as error:
         # one line for a wrong use of options, as for every other mistake
-        say(f"{error.format_message()} (rollwise COMMAND --help says more)")
+        name = error.ctx.info_name if error.ctx and error.ctx.parent else "COMMAND"
+        say(f"{error.format_message()} (rollwise {name} --help says more)")
         return int(error.exit_code)
     except MemoryError:
         say("out of memory; smaller parameters, a lower --max-states or more --memory help")

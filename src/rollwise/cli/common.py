@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -72,6 +73,17 @@ def read_game(
     values = read_values(assignments or ())
     game = create(find(reference), values)
     return game if any_target else require_target(game)
+
+
+def tell_of_cycles(game: Game) -> None:
+    """Warn that figures of a play are those of a cycle, in a game for an average."""
+    if game.made_from.objective == "average":
+        warnings.warn(
+            f"{game.name} goes on for ever: here a game is a cycle, until play returns to its "
+            "beginning, and each unit of time costs the average of best play",
+            UserWarning,
+            stacklevel=2,
+        )
 
 
 def require_target(game: Game) -> Game:
@@ -163,7 +175,8 @@ def split_words(*words: str | None, files: int) -> Words:
     if len(names) == 2 and not names_a_file(names[0]) and _likeness(names[0]) > _likeness(names[1]):
         names.reverse()
     if not names or names_a_file(names[-1]):
-        raise UsageError("which FILE? Its name is missing")
+        game = f"{names[-1]} names a game, and " if names else ""
+        raise UsageError(f"which FILE? {game}the name of a file is missing")
     return Words(names[:-1], [Path(names[-1])], values)
 
 

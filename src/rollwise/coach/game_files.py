@@ -18,6 +18,7 @@ from rollwise.errors import ParameterError
 from rollwise.game import Game
 from rollwise.games import create
 from rollwise.machine.atomic_files import read_text
+from rollwise.numbers.printed import how_many
 from rollwise.parameters import typed
 
 
@@ -132,7 +133,8 @@ def made_scores(path: Path, policies: Policies) -> Ints:
     sessions = [replay(record, table) for record in records]
     made = [round(session.ledger().result) for session in sessions if session.is_over]
     if len(made) < LEAST_SCORES:
-        raise RecordError(f"{path} holds {len(made)} finished games; {LEAST_SCORES} are needed")
+        games = how_many(len(made), "finished game")
+        raise RecordError(f"{path} holds {games}; {LEAST_SCORES} are needed")
     return np.array(made, np.int64)
 
 

@@ -170,7 +170,8 @@ class Advised(GameDocument, frozen=True, kw_only=True, tag="rollwise/advise/1"):
             )
         if costs:
             off = in_common(costs)[1].bound
-            doubt += f"; the cost is against the best action, marked → (± {off})"
+            doubt += "; the cost is against the best action, marked →"
+            doubt += ", which isn't proved best" if off.startswith("inf") else f" (± {off})"
         cost = "cost" if self._is_score else "win probability cost"
         return Rows(("", "action", self.unit, cost), cells, ("", "action")), doubt
 

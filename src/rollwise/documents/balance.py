@@ -287,7 +287,9 @@ class Balanced(GameDocument, frozen=True, kw_only=True, tag="rollwise/balance/1"
             yield "first player", gets
             yield "luck", "none: the dice have no effect"
             return
-        yield "first player", f"{gets}: ahead by {self.edge:+z.4f} of the luck of a game"
+        edge = f"{self.edge:+z.4f}"
+        ahead = f"behind by {edge[1:]}" if edge.startswith("-") else f"ahead by {edge}"
+        yield "first player", f"{gets}: {ahead} of the luck of a game"
         yield "luck", f"{luck:z.4f} (standard deviation of the result)"
 
     def _lengths(self) -> Iterator[Line]:

@@ -183,12 +183,13 @@ class Versions(Document, frozen=True, kw_only=True, tag="rollwise/diff/1"):
         lost, worst = in_common(rows)
         number = " to ".join(one.removesuffix(f" {POINTS}") for one in lost)
         seats = "" if self.loss_second is None else " on average over the seats"
+        mark = "" if spread is None or spread.is_known else " *"
         yield (
-            f"the old strategy loses {number} {unit}{seats} ({worst.sure}); "
+            f"the old strategy loses {number} {unit}{seats}{mark} ({worst.sure}); "
             "with optimal play where the old game lacks the state or the action"
         )
         yield from spread_words([spread])
-        listed = self.changed[: self.states_changed_in_play]
+        listed = self.changed[: self.states_changed_in_play] or self.changed
         if listed:
             words, scale = ("state", "was best", "is best"), 1.0 if is_score else 100.0
             cells = (

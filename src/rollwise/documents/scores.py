@@ -584,8 +584,10 @@ class SolvedContest(GameDocument, frozen=True, kw_only=True, tag="rollwise/solve
         yield f"  {worst.sure}; no player can gain more than {gap} by another policy"
         # the difference of two doubles below 1 is off by no more than 2^-53
         off = 2 * bound + 2.0**-53
-        (more,) = percents([as_number(self.last_minus_first)], [off], sign=True, unit=POINTS)
-        yield f"  the last player wins {more.number} more than the first ({more.sure})"
+        ahead = as_number(self.last_minus_first)
+        (more,) = percents([abs(ahead)], [off], unit=POINTS)
+        word = "less" if ahead < 0 else "more"
+        yield f"  the last player wins {more.number} {word} than the first ({more.sure})"
         shares = first.range_playing_for_the_mean
         ends = (as_number(shares.most), as_number(shares.least))
         gains = [as_number(first.probability) - end for end in ends]

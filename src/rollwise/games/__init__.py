@@ -110,7 +110,8 @@ def find_installed(name: str) -> type[Game]:
     games = available() | available(hidden=True)
     if name in games:
         return games[name]
-    hint = suggestion(name, games)
+    is_file = Path(f"{name}.py").is_file()
+    hint = f"; did you mean {name}.py?" if is_file else suggestion(name, games)
     raise UnknownGame(
         f"no game is called {name!r}{hint} (`rollwise games` lists them; a game in a file "
         "is path/to/file.py:ClassName, and a model of another tool ends in .umb, .drn or .tra)"
@@ -208,7 +209,8 @@ def _load(path: Path) -> object:
     except SyntaxError as error:
         file = Path(error.filename) if error.filename else path
         where = path if file.name == path.name else f"{path} fails: {file.name}"
-        raise UnknownGame(f"{where}, line {error.lineno}: {one_line(str(error.msg))}") from error
+        line = f", line {error.lineno}" if error.lineno else ""
+        raise UnknownGame(f"{where}{line}: {one_line(str(error.msg))}") from error
     except PASSED_ON:
         raise
     except BaseException as error:
@@ -216,7 +218,9 @@ def _load(path: Path) -> object:
 
 
 def _with_remedy(fault: str) -> str:
-    """The error of a dataclass about a mutable default, with advice for rules."""
+    """The error of a dataclass, with advice for rules."""
+    if "non-frozen dataclass" in fault:
+        return f"{fault}; write @dataclass(frozen=True)"
     declared = re.search(r"mutable default .* for field (\w+) .*default_factory", fault)
     if declared is None:
         return fault

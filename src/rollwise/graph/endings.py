@@ -328,11 +328,13 @@ def _merge_turns(graph: StateGraph) -> Settled:
     """Make one state of each end component within a turn."""
     if graph.endless not in WORTH:
         found = end_components(graph)
+        remedies = ["take the action away there", "count the turns in the state"]
+        if not graph.action_reward.any():
+            remedies.append('say what endless play is worth (endless = "draw" or "lose")')
         raise EndlessPlay(
             f"{graph.game}: the players can go round for ever, so the game has no certain value: "
             f"{describe(graph, found.states, found.stays)}. Rules that always end have no such "
-            "loop; take the action away there, count the turns in the state, or say what endless "
-            'play is worth (endless = "draw" or "lose")'
+            f"loop; {', '.join(remedies[:-1])}, or {remedies[-1]}"
         )
     passes = np.logical_or.reduceat(graph.outcome_passes, graph.outcome_indptr[:-1])
     return merge(graph, end_components(graph, ~passes), WORTH[graph.endless])

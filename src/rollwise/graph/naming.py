@@ -136,7 +136,7 @@ def row_of(
                 refuse(f"{name} is missing")
         state = [state[name] for name in field_names]
     if not isinstance(state, Sequence | np.ndarray) or isinstance(state, str):
-        refuse(f"{state!r} isn't one")
+        refuse(f"{state!r} isn't a state of this game: write its fields as a tuple or a dictionary")
     if len(state) != len(field_names):
         refuse(f"a state has {len(field_names)} fields, and not {len(state)}")
     try:

@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.builders.compiled.cache_key import require_certain
 from rollwise.errors import RulesError, TooManyStates, UsageError, spelled
 from rollwise.faults import failing, shown, whole
 from rollwise.game import (
@@ -162,6 +163,7 @@ def require_class(game: Game) -> None:
     UsageError, RulesError
     """
     require_game(game).validate()
+    require_certain(game)
     name = game.name
     if game.players != 2:
         raise UsageError(

@@ -28,6 +28,7 @@ from typing import Self
 from rollwise.errors import OutputError, UsageError
 
 SUFFIX = ".rollwise.part"  # of unfinished files
+PROGRAMS = (".py", ".ipynb")
 # A process of unknown state counts as dead after this many seconds without writing.
 PATIENCE = 86400.0
 # Standard streams by name. Behind them may be a regular file, which a shell has opened.
@@ -41,10 +42,13 @@ def check_place(path: Path | None) -> None:
     Raises
     ------
     OutputError
-        The folder is missing or can't be written to, or a folder has this name.
+        The folder is missing or can't be written to, a folder has this name, or the file is a
+        program: rules are not overwritten.
     """
     if path is None:
         return
+    if path.suffix in PROGRAMS and path.is_file():
+        raise OutputError(f"{path} is a program, and isn't overwritten; give another name")
     with _told(path):
         if not _is_regular(path):
             return

@@ -523,7 +523,7 @@ class Ties:
 
     def text(self, *, payoffs: bool) -> str:
         """The ties and their effect from the start, in words."""
-        shown = "{:.6f}".format if payoffs else percent
+        shown, scale, unit = ("{:.6f}".format, 1, "") if payoffs else (percent, 100, " %")
         count = how_many(self.positions, "position")
         text = f"in {count} several actions are equally good to the mover"
         if self.mattering:
@@ -533,14 +533,15 @@ class Ties:
         if not math.isfinite(self.error_bound):
             return f"{text}; their effect from the start is unknown: no bound was proved"
         if not self.matters:
-            return f"{text}; from the start they change at most {rounded_up(self.width)} (proved)"
+            most = f"{rounded_up(scale * self.width)}{unit}"
+            return f"{text}; from the start they change at most {most} (proved)"
         ranges = ", ".join(
             f"seat {seat} {shown(low)} to {shown(high)}"
             for seat, (low, high) in enumerate(zip(self.lowest, self.highest, strict=True), 1)
         )
         return (
             f"{text}; over all ways to choose there each seat has from the start: {ranges} "
-            f"(certified ± {rounded_up(self.error_bound)} before rounding)"
+            f"(certified ± {rounded_up(scale * self.error_bound)}{unit} before rounding)"
         )
 
 

@@ -68,7 +68,9 @@ class Printed(NamedTuple):
 
     @property
     def sure(self) -> str:
-        """The proof in words: ``certified ± 6.8e-12 % before rounding``."""
+        """The proof in words: ``certified ± 6.8e-12 % before rounding``, or its lack."""
+        if self.bound.startswith("inf"):
+            return "not certified: no error bound was proved"
         return f"certified ± {self.error}"
 
 

@@ -41,7 +41,8 @@ def page_of(answer: Answer, blocks: Iterable[str | Rows], *, plays: bool) -> str
     parts = [
         f"<!doctype html><html lang='en'><head><meta charset='utf-8'><title>{title}</title>",
         "<meta name='viewport' content='width=device-width, initial-scale=1'>",
-        f"<style>{(HERE / 'page.css').read_text(encoding='utf-8')}</style></head><body>",
+        f"<style>{(HERE / 'page.css').read_text(encoding='utf-8')}",
+        "td:not(.text) { white-space: nowrap; }</style></head><body>",
         f"<header><h1>{title}</h1></header><main>{rules}",
     ]
     if plays:

@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rollwise.errors import RulesError
 from rollwise.faults import is_users
 from rollwise.game import (
     DRAW,
@@ -375,7 +376,10 @@ CHANGING = {
     | {"perf_counter_ns", "process_time", "process_time_ns", "strftime", "time", "time_ns"},
     "uuid": {"uuid1", "uuid4"},
 }
-RULES = ("start", "roots", "throws", "actions", "outcomes", "reward", "progress")
+RULES = (
+    *("start", "roots", "throws", "actions", "outcomes", "reward", "progress"),
+    *("hidden", "deal", "together", "duration"),
+)
 
 
 def drawn_by(game: Game) -> tuple[str, str] | None:
@@ -400,6 +404,20 @@ def drawn_by(game: Game) -> tuple[str, str] | None:
             methods = (getattr(type(game), name, None) for name in names)
             pending += [m for m in methods if m not in (Game.start, Game.roots)]
     return None
+
+
+def require_certain(game: Game) -> None:
+    """Refuse rules that draw random numbers or read a clock.
+
+    Raises
+    ------
+    RulesError
+    """
+    if drawing := drawn_by(game):
+        raise RulesError(
+            f"{game.name}: {drawing[0]}() {drawing[1]}; rules are without chance and clock: "
+            "outcomes() yields each outcome with its weight"
+        )
 
 
 def _drawing(name: str, value: Any, names: set[str]) -> str:

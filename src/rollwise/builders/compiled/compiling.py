@@ -93,7 +93,8 @@ def _adapter(name: str, rules: Rules, reads: Reads) -> Any:
         if adapter is not None:
             return _ADAPTERS.setdefault(key, adapter)
         from rollwise.builders.compiled.adapter import compiled_adapter
-        from rollwise.builders.compiled.reasons import Reached, reasons_told
+        from rollwise.builders.compiled.reasons import reasons_told
+        from rollwise.builders.compiled.sources import Reached
 
         reached = Reached(reads.functions, reads.methods)
         reached.refuse_what_only_python_runs()

@@ -24,12 +24,16 @@ import copy
 import inspect
 import itertools
 import types
+import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import IntEnum, IntFlag
+from fractions import Fraction
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from rollwise.builders.compiled.cache_key import (
     NotCompilable,
@@ -125,7 +129,10 @@ def compiled(
     imports = "".join(f"import {name}\n" for name in modules)
     tree: Any = ast.parse(f"{imports}def around({', '.join(free)}): pass")
     tree.body[-1].body = [definition]
-    code = compile(ast.fix_missing_locations(tree), file, "exec", dont_inherit=True)
+    with warnings.catch_warnings():
+        # a parameter is a literal here: ``self.long is True`` compares one
+        warnings.simplefilter("ignore", SyntaxWarning)
+        code = compile(ast.fix_missing_locations(tree), file, "exec", dont_inherit=True)
     for _ in range(2):
         code = next(part for part in code.co_consts if isinstance(part, CodeType))
     return code
@@ -150,10 +157,21 @@ def _same(one: CodeType, other: CodeType) -> bool:
     return mine == theirs and all(map(_same, *inner)) and len(inner[0]) == len(inner[1])
 
 
-OBJECTS = (
-    "objects of classes other than the state's can't be compiled: count by numbers.count(number), "
-    "in a list or in single variables"
-)
+def instead_of(kind: type) -> str:
+    """Advice on how to do without objects of a class."""
+    if kind is Fraction:
+        return (
+            "fractions are not compiled: count in a unit in which the numbers are whole, or write "
+            "a / b, which is rounded"
+        )
+    if issubclass(kind, np.number):
+        return "write a number of Python: int(x) or float(x)"
+    return (
+        "objects of classes other than the state's can't be compiled: count by "
+        "numbers.count(number), in a list or in single variables"
+    )
+
+
 # Replaced by the functions of these names in `rollwise.builders.compiled.python_words`.
 SLICED, EXACT, LEAST, WINNERS = "sliced_", "exact_", "of_some_", "winners_"
 FOLDS = ("sum", "any", "all", "min", "max", "sorted", "tuple", "list", "set", "len", "enumerate")
@@ -198,7 +216,7 @@ class _Translator(ast.NodeTransformer):
         if is_place(called):
             file = Path(self._file).name
             where = f"({file}, line {node.lineno}, column {node.col_offset + 1})"
-            raise NotCompilable(f"{ast.unparse(node)!r} {where}: {OBJECTS}")
+            raise NotCompilable(f"{ast.unparse(node)!r} {where}: {instead_of(called)}")
         arguments, named = node.args, {k.arg: k.value for k in node.keywords}
         if called in [getattr(builtins, name) for name in FOLDS] and arguments:
             arguments[0] = self._listed(arguments[0])

@@ -1,238 +1,28 @@
-"""The rules that Numba cannot compile: those rejected beforehand, and the reason, with a remedy.
-
-Compiled code with ``print`` may wait forever for the interpreter's lock. Numba cannot read
-recursive functions from disk, and an endless recursion ends the process without a message. A
-handler would also catch the exceptions of checked arithmetic, which request the interpreted
-rules. Such rules are therefore rejected before anything is compiled.
+"""The reason why Numba cannot compile some rules, in a line with a remedy.
 
 Numba's own messages require knowledge of Numba. This module extracts the place and the rejected
-construct from them. The line quotes the construct from the source of the rules.
+construct from them. The line quotes the construct from the rules (see
+`rollwise.builders.compiled.sources`).
 """
 
 from __future__ import annotations
 
 import ast
-import builtins
 import contextlib
-import dis
-import inspect
 import linecache
 import os
 import re
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from types import BuiltinFunctionType, FunctionType
 from typing import Any, NamedTuple
 
-from rollwise.builders.compiled.cache_key import (
-    NotCompilable,
-    attributes_read,
-    goes_with_version,
-    helper_of,
-    is_place,
-)
-from rollwise.builders.compiled.listers import OBJECTS
+from rollwise.builders.compiled.cache_key import NotCompilable
+from rollwise.builders.compiled.listers import instead_of
 from rollwise.builders.compiled.reads import RATIO
+from rollwise.builders.compiled.sources import MISSING, Place, Source
 from rollwise.faults import PASSED_ON, is_users, one_line
 from rollwise.game import Game
-from rollwise.reach import closure_read, globals_read, names_in
-
-MISSING = object()  # stands for an unknown value
-
-
-class Place(NamedTuple):
-    """A line of a file, and a column from 1 if it is known."""
-
-    file: str
-    line: int
-    column: int | None = None
-
-
-class Source:
-    """The source of some functions: of users' functions with readable source."""
-
-    def __init__(self, functions: Iterable[Callable[..., Any]]) -> None:
-        self._functions: list[Any] = [f for f in functions if is_users(f.__code__.co_filename)]
-
-    def nodes(self, place: Place | None, *, whole: bool = False) -> Iterator[tuple[Any, Place]]:
-        """The nodes of a line, with their places; all nodes without a line.
-
-        Parameters
-        ----------
-        whole : bool
-            All nodes of the function around the line.
-        """
-        for function, tree in self._trees:
-            file = os.path.abspath(function.__code__.co_filename)
-            inside = place is None or (place.file == file and _reaches(tree, place.line))
-            if not inside:
-                continue
-            node: Any
-            for node in ast.walk(tree):
-                line = getattr(node, "lineno", None)
-                if line is None:
-                    continue
-                if place is None or whole or _is_in(node, place.line):
-                    yield node, Place(file, line, node.col_offset + 1)
-
-    def value(self, name: str, place: Place | None) -> Any:
-        """The value of a name in the function around a line; `MISSING` if unknown."""
-        for function, tree in self._trees:
-            file = os.path.abspath(function.__code__.co_filename)
-            if place is None or (place.file == file and _reaches(tree, place.line)):
-                around = {**vars(builtins), **function.__globals__, **closure_read(function)}
-                if name in around:
-                    return around[name]
-        return MISSING
-
-    def line(self, place: Place) -> str:
-        """The text of a line."""
-        return linecache.getline(place.file, place.line)
-
-    @cached_property
-    def _trees(self) -> list[tuple[Any, ast.AST]]:
-        return [(f, tree) for f in self._functions if (tree := _tree_of(f)) is not None]
-
-
-def _tree_of(function: Any) -> ast.AST | None:
-    """The syntax tree of a function, with the line numbers of its file."""
-    try:
-        lines, first = inspect.getsourcelines(function)
-        indented = lines[0][:1].isspace()
-        tree = ast.parse("".join(["if True:\n"] * indented + lines))
-    except (OSError, TypeError, SyntaxError, IndexError):
-        return None
-    definition: Any = tree.body[0]
-    if indented:
-        definition = definition.body[0]
-    definition.outermost = True
-    ast.increment_lineno(definition, max(first, 1) - 1 - indented)
-    return definition  # type: ignore[no-any-return]
-
-
-def _reaches(tree: Any, line: int) -> bool:
-    first = min([tree.lineno, *(node.lineno for node in getattr(tree, "decorator_list", ()))])
-    return bool(first <= line <= tree.end_lineno)
-
-
-def _is_in(node: Any, line: int) -> bool:
-    """Whether a line belongs to a node. For a compound statement only its first line counts."""
-    last = node.lineno if hasattr(node, "body") and isinstance(node, ast.stmt) else node.end_lineno
-    return bool(node.lineno <= line <= last)
-
-
-Function = Callable[..., Any]
-
-
-class Reached:
-    """Functions with all helpers and methods called directly or indirectly.
-
-    Attributes
-    ----------
-    calls : dict
-        The functions called by each function.
-    """
-
-    def __init__(self, functions: Mapping[str, Function], methods: Mapping[str, Function]) -> None:
-        self._methods = methods
-        self.calls: dict[Any, list[Any]] = {}
-        waiting = list(functions.values())
-        while waiting:
-            function = waiting.pop(0)
-            if function not in self.calls:
-                self.calls[function] = self._called_by(function)
-                waiting.extend(self.calls[function])
-
-    def refuse_what_only_python_runs(self) -> None:
-        """Reject functions with ``print``, recursion or exception handlers.
-
-        Raises
-        ------
-        NotCompilable
-        """
-        for function in self.calls:
-            line = _printing_line(function)
-            if line is not None:
-                raise NotCompilable(
-                    f"print(){_place(function, line)} needs Python: leave it out of compiled rules"
-                )
-            if self._comes_back(function):
-                raise NotCompilable(
-                    f"{function.__name__}(){_place(function)} calls itself, directly or through "
-                    "others: write a loop instead"
-                )
-
-        for node, (file, line, column) in Source(self.calls).nodes(None):
-            if isinstance(node, ast.ExceptHandler):
-                raise NotCompilable(
-                    f"except ({Path(file).name}, line {line}, column {column}) needs Python: test "
-                    "beforehand instead"
-                )
-
-    def _called_by(self, function: Any) -> list[Any]:
-        names, methods = set(), set()
-        for code in _codes(function.__code__):
-            before = ""
-            for one in dis.get_instructions(code):
-                if one.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF"):
-                    names.add(one.argval)
-                elif _gets_method(one) and before.startswith(("LOAD_FAST", "LOAD_DEREF")):
-                    methods.add(one.argval)
-                before = one.opname
-        around = {**globals_read(function), **closure_read(function)}
-        read = [value for name, value in around.items() if name in names]
-        for module in [v for v in read if isinstance(v, ModuleType) or is_place(v)]:
-            if not goes_with_version(module):
-                read += attributes_read(module, names_in(function.__code__)).values()
-        helpers = [helper for value in read if (helper := helper_of(value)) is not None]
-        by_numba = [getattr(value, "py_func", None) for value in read]  # compiled by the user
-        helpers += [value for value in by_numba if isinstance(value, FunctionType)]
-        return helpers + [self._methods[name] for name in sorted(methods & set(self._methods))]
-
-    def _comes_back(self, function: Any) -> bool:
-        visited: set[Any] = set()
-        waiting = [function]
-        while waiting:
-            for called in self.calls[waiting.pop()]:
-                if called is function:
-                    return True
-                if called not in visited:
-                    visited.add(called)
-                    waiting.append(called)
-        return False
-
-
-def _codes(code: CodeType) -> Iterator[CodeType]:
-    """The code of a function and of its inner functions."""
-    yield code
-    for part in code.co_consts:
-        if isinstance(part, CodeType):
-            yield from _codes(part)
-
-
-def _gets_method(one: dis.Instruction) -> bool:
-    """Whether an instruction gets an attribute and the attribute is called next."""
-    if sys.version_info < (3, 12):
-        return one.opname == "LOAD_METHOD"
-    return one.opname == "LOAD_ATTR" and bool((one.arg or 0) & 1)
-
-
-def _printing_line(function: Any) -> int | None:
-    """The line in which a function names ``print``; None if there is none."""
-    around = {**vars(builtins), **function.__globals__, **closure_read(function)}
-    for code in _codes(function.__code__):
-        for one in dis.get_instructions(code):
-            reads = one.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF")
-            if reads and around.get(one.argval) is print:
-                return one.positions and one.positions.lineno
-    return None
-
-
-def _place(function: Any, line: int | None = None) -> str:
-    code = function.__code__
-    return f" ({Path(code.co_filename).name}, line {line or code.co_firstlineno})"
 
 
 @contextlib.contextmanager
@@ -467,7 +257,7 @@ def _how_to_read(name: str, value: Any) -> str:
             return f"{THROUGH_SELF}; {NAMED['super']}"
         if value.__module__ == "builtins":
             return f"compiled rules don't know it: {WRITE_LOOP}"
-        return OBJECTS
+        return instead_of(value)
     return (
         "" if value is MISSING else f"it is a {type(value).__name__}; "
     ) + "rules may read numbers, tuples, lists and dictionaries of them, NumPy arrays and functions"

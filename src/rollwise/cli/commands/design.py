@@ -10,7 +10,7 @@ import typer
 
 from rollwise.answer import kept
 from rollwise.cli.app import app
-from rollwise.cli.common import Workers, policies_of, read_game, read_values
+from rollwise.cli.common import Workers, policies_of, read_game, read_values, tell_of_cycles
 from rollwise.cli.options import GameArgument, ParametersArgument, WorkersOption
 from rollwise.cli.printing import end_if, place_line, render
 from rollwise.cli.progress import Progress
@@ -48,6 +48,7 @@ def balance(
 
         check_sheet(out)
     chosen = read_game(game, parameters)
+    tell_of_cycles(chosen)
     with Progress() as progress:
         policies = policies_of(chosen, progress)
         figures = find_balance(policies, evaluations=evaluations, seed=seed, progress=progress)

@@ -10,7 +10,7 @@ import typer
 from rollwise.cli import streams
 from rollwise.cli.apart import answered_apart
 from rollwise.cli.app import app
-from rollwise.cli.common import policies_of, read_game, refuse, refuse_with_seats
+from rollwise.cli.common import policies_of, read_game, refuse, refuse_with_seats, tell_of_cycles
 from rollwise.cli.options import GameArgument, ParametersArgument
 from rollwise.cli.printing import check_file, place_line, render, write_policy
 from rollwise.cli.progress import Progress
@@ -74,6 +74,7 @@ def learn(
     games = _check_numbers(games, compare=compare)
     check_place(save)
     chosen = read_game(game, parameters)
+    tell_of_cycles(chosen)
     others = {"explore": explore, "method": method, "workers": workers, "against": against}
     own = (games, seed, compare, save)
     if answered_apart(chosen, "learn", *own, **others, resume=resume, csv=csv):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rollwise.cli.app import app
-from rollwise.cli.common import policies_of, read_game, refuse
+from rollwise.cli.common import policies_of, read_game, refuse, tell_of_cycles
 from rollwise.cli.options import GameArgument, ParametersArgument
 from rollwise.cli.printing import end_if, render
 from rollwise.cli.progress import Progress
@@ -46,6 +46,7 @@ def length(
     from rollwise.analysis.length_range import length_range_by_layer
 
     chosen = read_game(game, parameters)
+    tell_of_cycles(chosen)
     if within is not None:
         refuse("doesn't go with --within", by_layer=by_layer, time_limit=time_limit)
         _print_within(chosen, policy, within, best)

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from rollwise.cli.apart import answered_apart
 from rollwise.cli.app import app
-from rollwise.cli.common import lay_table, refuse, require_target, split_words
+from rollwise.cli.common import lay_table, refuse, require_target, split_words, tell_of_cycles
 from rollwise.cli.options import LoadOption, OptionalGameArgument, ParametersArgument
 from rollwise.cli.printing import print_json
 from rollwise.cli.streams import ASKED
@@ -92,7 +92,9 @@ def play(
         answered_apart(asked.make_game(), "play", *own, **others)
         return
     if resume is None:
-        table = lay_table(require_target(asked.make_game()), load)
+        chosen = require_target(asked.make_game())
+        tell_of_cycles(chosen)
+        table = lay_table(chosen, load)
         sessions = [_new_session(table, against, seat, seats, seed)]
     else:
         refuse(

@@ -16,6 +16,7 @@ from rollwise.cli.common import (
     refuse,
     refuse_with_seats,
     solve_or_open,
+    tell_of_cycles,
 )
 from rollwise.cli.options import (
     GameArgument,
@@ -82,6 +83,7 @@ def simulate(
         raise UsageError(f"--games is {games}; it must be at least 1")
     pool = Workers.read(workers)
     chosen = read_game(game, parameters)
+    tell_of_cycles(chosen)
     others = {"workers": workers, "tell": tell, "no_exact": not exact}
     if answered_apart(chosen, "simulate", policy, against, games, seed, load, **others):
         return

@@ -229,7 +229,17 @@ def _oddities(solution: Solution) -> list[str] | UnsetType:
     from rollwise.analysis.findings import nothing_at_stake, oddities
 
     nothing = nothing_at_stake(graph)
-    return [*oddities(graph), *([nothing] if nothing else [])]
+    return [*oddities(graph), *([nothing] if nothing else []), *_names_that_differ(solution)]
+
+
+def _names_that_differ(solution: Solution) -> list[str]:
+    """The fault of names of actions that depend on the state: tables would name others."""
+    rules = solution.game
+    if not rules or rules.made_from is not rules or type(rules).action_text is Game.action_text:
+        return []
+    from rollwise.words import word_faults
+
+    return [f for f in word_faults(rules, solution.graph) if f.startswith("action_text() calls")]
 
 
 def print_layers(

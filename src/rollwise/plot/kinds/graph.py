@@ -27,6 +27,7 @@ Edge = tuple[int, int, str, bool, str]
 SYMBOLS = {"choice": "square", "chance": "circle", "action": "diamond", "end": "x-thin"}
 MOST_STATES = 64
 MOST_MOVES = 200
+MOST_LINES = 200
 NEAR_END = 0.72  # place of a chance on its line
 MOST_LEAVES = 12  # outcomes drawn for one action of a tree
 
@@ -265,13 +266,38 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
     graph = solution.graph
     if choices.state is not None:
         return _tree(solution, solution.find(choices.state))
-    if graph.n_states > MOST_STATES or graph.n_actions > MOST_MOVES:
+    is_small = graph.n_states <= MOST_STATES and graph.n_actions <= MOST_MOVES
+    lines = _moves(solution) if is_small else []
+    if not is_small or len(lines) > MOST_LINES:
         raise UsageError(
-            f"{graph.title} has {graph.n_states:,} states and {graph.n_actions:,} actions; a graph "
-            f"of more than {MOST_STATES} and {MOST_MOVES} can't be read. Make the game smaller, or "
+            f"{graph.title} has {graph.n_states:,} states, {graph.n_actions:,} actions and "
+            f"{graph.n_outcomes:,} outcomes; a graph of more than {MOST_STATES} states, "
+            f"{MOST_MOVES} actions or {MOST_LINES} lines can't be read. Make the game smaller, or "
             f"draw one decision: {_state_text(graph)}"
         )
-    return _whole(solution)
+    return _whole(solution, lines)
+
+
+def _colours(graph: StateGraph) -> dict[int, str]:
+    """The colour of each label of an action."""
+    colours = [c for c in COLOURS if c != "#000000"] * 30
+    return dict(zip(np.unique(graph.action_label).tolist(), colours, strict=False))
+
+
+def _moves(solution: Solution) -> list[Edge]:
+    """A line for each action and each state to which it may lead."""
+    edges: list[Edge] = []
+    colour_of = _colours(solution.graph)
+    for state in solution.graph.view:
+        for action in state.actions:
+            colour = colour_of[action.label]
+            ways: defaultdict[int, float] = defaultdict(float)
+            for outcome in action.outcomes:
+                ways[-1 if outcome.is_over else outcome.target] += outcome.weight
+            for t in sorted(ways.keys() - {state.index, -1}):
+                best = bool(solution.is_best[action])
+                edges.append((state.index, t, colour, best, _share(ways[t], action)))
+    return edges
 
 
 def short_text(solution: Solution, state: int) -> str:
@@ -293,7 +319,7 @@ def _share(ways: float, action: Action) -> str:
     return "" if ways == action.total else f"{100 * float(ways) / float(action.total):.3g}%"
 
 
-def _whole(solution: Solution) -> go.Figure:
+def _whole(solution: Solution, edges: list[Edge]) -> go.Figure:
     graph = solution.graph
     depth = _depths(solution)
     hover = Hover(solution)
@@ -307,20 +333,9 @@ def _whole(solution: Solution) -> go.Figure:
         )
         for s in range(graph.n_states)
     ]
-    edges: list[Edge] = []
-    labels = np.unique(graph.action_label).tolist()
-    colour_of = dict(zip(labels, [c for c in COLOURS if c != "#000000"] * 30, strict=False))
-    for state in graph.view:
-        for action in state.actions:
-            colour = colour_of[action.label]
-            ways: defaultdict[int, float] = defaultdict(float)
-            for outcome in action.outcomes:
-                ways[-1 if outcome.is_over else outcome.target] += outcome.weight
-            for t in sorted(ways.keys() - {state.index, -1}):
-                best = bool(solution.is_best[action])
-                edges.append((state.index, t, colour, best, _share(ways[t], action)))
     arrange(nodes, edges)
-    names = [action_name(solution, label) for label in labels]
+    colour_of = _colours(graph)
+    names = [action_name(solution, label) for label in colour_of]
     fields = "·".join(graph.columns)
     notes = [
         f"A position is {fields}."

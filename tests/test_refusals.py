@@ -1,0 +1,220 @@
+"""Wrong use of commands: each is refused in one line that says what to write instead."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+from cli_runner import refusal
+
+# A command a line, and what its refusal says: all the parts between the signs "&".
+REFUSED = f"""
+solve chess | chess & rollwise games
+solve pgi | did you mean pig
+solve pig size=3 | pig & size & target
+solve pig target | name=value
+solve pig target=ten | pig & target & whole number
+solve pig target=0 | pig & target & 0
+solve pig sides=-1 | pig & sides & -1
+solve pig target=5 target=6 | target & twice
+solve super-six sticks=1 | super-six & sticks & 2
+solve pig --mode fast | --mode & interpreted
+solve pig --max-states 500 | pig & 500 & --max-states
+solve piglet --tolerance -1 | --tolerance & positive
+solve nowhere.py:Game | nowhere.py
+solve broken.py:Game | broken.py & line 1
+solve stalling_games.py:Other | Other & Luck
+solve stalling_games.py | which game
+solve stalling_games.py:NoWayOut | no-way-out & give the players a way to end it
+solve stalling_games.py:ForbiddenPig | forbidden-pig & for ever & banked=
+serve pig --game-memory inf | --game-memory is inf GB & at most
+advise pig target=9 --state banked=99,rival=0,turn=0 | pig & banked=99
+advise pig target=9 --state banked=1 | rival & missing
+advise pig target=9 --state nonsense | nonsense & banked=0,rival=0
+table pig target=9 --where 'banked >' | banked > & read
+table pig target=9 --where 'bank > 1' | bank & did you mean banked
+table pig target=9 --where "open('x')" | no condition
+table pig target=9 --where 'turn > {500 * "-"}1' | too deeply nested
+table pig target=9 --where 'action > 3' | no action & roll, hold
+table pig target=9 --out x.txt | .csv
+table pig target=9 --out no/where/x.csv | x.csv & written
+solve pig target=9 --save no/where/x.parquet | written
+
+% parameters typed as options
+solve pig --target 50 | pig: target is a parameter of the game & write target=50
+plot pig policy --target=50 | write target=50
+table super-six --sticks 7 | super-six: sticks is a parameter & write sticks=7
+table super-six --sticks=7 --json | write sticks=7
+solve --must-bank true pig | write must_bank=true
+solve super-six --sticks | write sticks=VALUE
+solve pig --sticks 7 | No such option: --sticks
+
+% states
+advise super-six sticks=7 --state thrown=true | no field 'thrown'; a state is lid, mine
+advise super-six sticks=7 --state thrown | isn't a state & as in lid=0,mine=3,theirs=4,forced=1
+advise cant-stop --state x | isn't a state & as in banked=(0,0,0),turn=(0,0,0)
+respond threes dice=2 --to random --state 1 | as in to_roll=2,take_two=0,
+distribution threes dice=2 --state to_roll=9 | take_two is missing; a state is to_roll
+plot threes dice=2 graph --state x | as in to_roll=2,
+
+% methods
+solve super-six sticks=7 --method magic | no method 'magic'
+solve super-six sticks=7 --set epsilon=1 | has no option 'epsilon'
+solve super-six sticks=7 --method value-iteration --set epsilon=-1 | less than 0
+solve super-six sticks=7 --method value-iteration --set order=up | no order
+solve super-six sticks=7 --method mixed-integer --set solver=up | no solver
+solve super-six sticks=7 --method mixed-integer --set start=up | no method 'up'
+solve super-six sticks=7 --history changes.txt | .csv or .json
+solve super-six sticks=7 --history - | has no sweeps to print
+solve super-six sticks=3 --by-layer --history x.csv | --history doesn't go with --by-layer
+table super-six sticks=7 --method magic | no method 'magic'
+table super-six sticks=7 --method exact --load x.parquet | can't be had with --load
+table pig --load x --method value-iteration | --method can't be had with --load
+advise super-six sticks=7 --state lid=3 --method magic | no method 'magic'
+compare super-six sticks=7 --methods exact,magic | no method 'magic'
+compare super-six sticks=7 --time-limit 0 | positive
+
+% policies
+evaluate super-six sticks=7 --policy magic | no policy 'magic'
+evaluate super-six sticks=7 --policy random --method magic | exact or iterative
+evaluate super-six sticks=7 --policy random --method exact --set theta=1 | --method iterative
+evaluate super-six sticks=7 --policy random --state lid=9 | is missing
+evaluate craps --policy random --against random | for one
+evaluate pig target=6 --policy optimal,random --against random | --against doesn't go with
+evaluate pig target=6 --policy optimal,random,random | has 2 seats, and 3 policies were given
+respond craps --to random | for one
+respond super-six sticks=7 --to nothing.csv | no file
+simulate piglet --policy hold-at-20 | no policy 'hold-at-20'
+simulate piglet --policy hold-at-2 --games 0 | --games
+simulate piglet --policy hold-at-2 --workers 0 | --workers
+simulate piglet --policy hold-at-2 --seed -1 | seed
+simulate piglet --policy 0.5*hold-at-2+luck | 0.5*hold-at-2+luck
+simulate piglet --policy nothing.csv | nothing.csv
+simulate pig target=10 --policy random --tell --games 9 | --games doesn't go with --tell
+tournament piglet --policies random | at least two
+tournament piglet --policies random,random | twice
+tournament piglet --policies random,luck | luck
+tournament piglet --policies hold-at-2,random --games 1 | --games
+
+% learning
+learn piglet | --games
+learn piglet --games 0 | --games
+learn piglet --games 5 --explore 0 | explore
+learn piglet --games 5 --explore nan | explore
+learn piglet --games 5 --workers 0 | workers
+learn piglet --games 5 --seed -1 | seed
+learn piglet --games 5 --method luck | luck
+learn piglet --games 5 --compare 0 | --compare
+learn piglet --games 5 --csv --json | --csv & --json
+learn piglet --games 5 --save nowhere/at/all.npz | all.npz
+learn piglet --games 5 --resume nowhere.npz | nowhere.npz
+learn dice-blackjack low=9 high=8 --games 5 | high
+learn dice-blackjack sides=1000 dice=20 --games 5 | sides
+learn craps --games 9 --csv --compare | --compare doesn't go with --csv
+
+% forms of games
+solve threes target=3 | as=chase target=3
+table threes target=3 | as=chase target=3
+report threes target=3 | as=chase target=3
+solve threes ties=win | as=chase ties=win
+plot threes policy ties=win | as=chase ties=win
+export threes --to drn ties=first | a form of a solitaire game has it
+solve threes as=chase | needs a target: target=SCORE, from 0 to 30
+simulate threes --policy optimal as=chase | needs a target
+solve threes as=chase target=31 | needs a target from 0 to 30, not 31
+solve threes --target 7 | write as=chase target=VALUE
+solve threes as=contest --set starts=2 | --set doesn't go with as=contest
+solve threes as=contest players=2 --set max_sweeps=9 | --set doesn't go
+solve threes as=contest players=2 --tolerance 1 | --tolerance doesn't go
+solve threes as=contest players=1 | players must be at least 2, not 1
+solve threes as=contest players=101 | a contest has from 2 to 100 players, not 101
+solve threes as=contest players=2 ties=no | not 'no'
+solve threes as=contest players=2 as=chase | the parameter 'as' is given twice
+solve threes dice=0 | dice must be from 1 to 23, not 0
+solve piglet as=contest players=2 | has no score
+solve pig as=chase target=1 | has no score
+solve threes as=cube | this game is a solitaire game; as=contest and as=chase are forms
+solve craps as=cube | is a solitaire game
+solve pig players=3 as=cube | this game has 3 players; write pig players=2 as=cube
+solve pig as=cube limit=0 | limit must be from 1 to 30
+solve pig target=5 as=cube match=3 beavers=true | beavers are for money play
+solve pig as=cube limt=3 | did you mean limit?
+bet pig as=cube limit=3 | leave out as=cube
+solve threes as=within | is for games won or lost; as=chase
+solve pig players=3 as=within | as=within is for one player or two
+solve craps as=within turns=0 | turns must be from 1
+solve pig as=average | no end
+
+% questions
+distribution threes --policy nope | no policy 'nope'
+distribution threes --count jump | no action is called 'jump'
+distribution threes --csv --json | can't both be had
+distribution threes --policy chase-40 | no play ends with 40
+distribution threes --policy chase-3 --exact | --exact doesn't go with
+distribution threes --seed 3 | --seed goes with --simulate
+distribution threes --reach 3 --exact | doesn't go with --reach
+distribution threes --reach x | write whole numbers
+distribution pig --reach 3 | has no score
+distribution threes dice=2 --range --count roll | --range
+distribution threes dice=2 --then variance --exact | --then
+distribution pig target=6 --given 'turn >= 40' | no play meets the condition
+optimal pig target=10 --range variance | is won or lost
+optimal pig target=10 --range win | first aim
+optimal pig target=10 --range draw | never drawn
+optimal threes dice=2 --then often:roll | most:QUANTITY
+optimal threes dice=2 --then luck | no quantity 'luck'
+optimal threes dice=2 --then win:both | shared
+optimal threes dice=2 --against random | game for one
+frontier threes dice=2 --aim variance | a frontier is for
+frontier pig target=10 | has no score
+bet threes --scores x | isn't a list of scores
+bet threes dice=2 --scores 31 | no play ends with 31
+bet threes dice=2 --scores 1,2 | is over
+bet threes dice=2 --state a=1 | a state here has the fields
+many-dice pig | isn't a game of taking the lowest dice
+many-dice threes --most 0 | from 1 to 20,000, not 0
+scores threes nowhere.csv | nowhere.csv can't be read
+judge threes nowhere.csv | nowhere.csv can't be read
+length threes --within 3 --best | are won or lost
+length pig target=5 --within 3 --policy optimal,optimal,optimal | 2 seats, and 3
+length craps --best | --best goes with --within K
+length craps --within 3 --by-layer | --by-layer doesn't go with --within
+length pig target=8 --policy nobody | no policy
+length yahtzee boxes=2 --by-layer | pool of dice
+length royal-ur --by-layer --policy random | --policy goes without --by-layer
+plot craps value --set width=500 | --set-width is for .png
+
+% play
+play threes --contest | write as=contest
+play pig --resume x.game --against random | --against doesn't go with --resume
+play threes --seats second | for games of two against rollwise
+play pig target=10 --against human --seats second | for games of two against rollwise
+play pig players=3 target=9 --seats human,random | --seats names 2 seats
+play pig players=3 target=9 --seats human,random,random --against random | doesn't go with --seats
+play pig players=3 target=9 --seats second | --seats second is for games of two
+play threes dice=2 --seats a,b | --seats names 2 seats, and
+play pig players=3 target=9 --seats human,best,random | no policy 'best'
+
+% games with hidden dice
+length kuhn-poker | hidden
+plot kuhn-poker policy | hidden
+thumb kuhn-poker | hidden
+compare kuhn-poker | hidden
+distribution kuhn-poker | hidden
+tournament kuhn-poker --policies optimal,random | hidden
+solve kuhn-poker --method exact | --method isn't for games with hidden
+"""
+CASES = [line for line in REFUSED.splitlines() if line and not line.startswith("%")]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.partition(" | ")[0][:70])
+def test_wrong_use_is_refused_in_a_line_and_writes_nothing(case, tmp_path):
+    typed, said = case.split(" | ")
+    (tmp_path / "broken.py").write_text("def start(:\n")
+    shutil.copy(Path(__file__).with_name("stalling_games.py"), tmp_path)
+    message = refusal(*shlex.split(typed), cwd=tmp_path)
+    assert all(part in message for part in said.split(" & ")), message
+    files = {path.name for path in tmp_path.iterdir()} - {"__pycache__"}
+    assert files == {"broken.py", "stalling_games.py"}
