@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from cli_runner import output, refusal
+from cli_runner import output, refusal, run
 from little_games import Lanes
 
 import rollwise
@@ -280,6 +280,9 @@ def test_games_without_an_average_are_refused(tmp_path: Path) -> None:
     with pytest.raises(RulesError, match="may take no time"):
         rollwise.solve(Timeless())
     sheet = tmp_path / "parrondo.py"
+    sheet.write_text(SHEET)
+    assert "every play returns to the start" in output("check", "parrondo.py", cwd=tmp_path)
+    assert "here a game is a cycle" in run("length", "parrondo.py", cwd=tmp_path).stderr
     for old, new, message in (
         ("AGAIN, Capital((s.rest + 1) % 3)", "END, s", "play has no end"),
         ('"average"', '"mean"', "'average'"),
@@ -449,6 +452,7 @@ def test_commands_take_a_sheet_with_a_discount(tmp_path: Path) -> None:
     (tmp_path / "machine.py").write_text(SHEET_DISCOUNT)
     assert "48.7830092834674" in output("solve", "machine.py", cwd=tmp_path)
     assert "replace" in output("table", "machine.py", cwd=tmp_path)
+    assert "every play is ended by the discount" in output("check", "machine.py", cwd=tmp_path)
     for wrong in ("1.5", "-0.1", "float('nan')", "'much'", "True"):
         (tmp_path / "machine.py").write_text(SHEET_DISCOUNT.replace("= 0.9", f"= {wrong}"))
         assert "discount is" in refusal("solve", "machine.py", cwd=tmp_path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -342,3 +343,33 @@ def test_the_promise_is_kept(seed, share):
     mean = (got.values[0] + got.values_second[0]) / 2
     worth = mean if graph.is_score else (1 + mean) / 2
     assert worth >= one.promise.value - one.promise.bound - 1e-9
+
+
+def test_a_loss_whose_range_is_unknown_is_marked(tmp_path):
+    """Both may wait, and push towards their end of a line; endless play is a draw."""
+    (tmp_path / "tug.py").write_text(
+        "from dataclasses import dataclass\n"
+        "from typing import NamedTuple\n"
+        "from rollwise import LOSE, PASS, WIN, Game\n"
+        "class At(NamedTuple):\n"
+        "    at: int\n"
+        "@dataclass(frozen=True)\n"
+        "class Tug(Game):\n"
+        "    endless = 'draw'\n"
+        "    width: int = 4\n"
+        "    def start(self):\n"
+        "        return At(-1)\n"
+        "    def actions(self, s):\n"
+        "        return (0, 1, 2)\n"
+        "    def outcomes(self, s, action):\n"
+        "        ways = (((1, 0),), ((5, 1), (6, -1)), ((1, 2), (1, -2)))[action]\n"
+        "        for weight, step in ways:\n"
+        "            at = s.at + step\n"
+        "            end = WIN if at >= self.width else LOSE if at <= -self.width else PASS\n"
+        "            yield weight, end, At(-at)\n"
+    )
+    said = output("diff", "tug.py", "width=4", "width=5", cwd=tmp_path)
+    assert "over the seats * (certified" in said
+    assert re.search(r"at=3 .* 3\.8843\n", said)
+    said = output("balance", "tug.py", "--evaluations", "0", cwd=tmp_path)
+    assert "wins 38.6364 %: behind by 0.2334 of the luck" in said

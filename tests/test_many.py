@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -252,6 +253,8 @@ def test_the_range_over_all_ties():
     assert ties.lowest == pytest.approx((1 / 4, 3 / 16, 0), abs=1e-14)
     assert ties.highest == pytest.approx((1 / 4 + walked, 3 / 16 + walked, 0), abs=1e-14)
     assert "seat 1 25.0000 % to 81.2500 %" in ties.text(payoffs=False)
+    bound = re.search(r"± (\S+) % before", ties.text(payoffs=False))
+    assert float(bound[1]) == pytest.approx(100 * ties.error_bound, rel=0.1)
     assert ties.matters
 
 

@@ -9,8 +9,8 @@ from stakes import Alone, Collect, Counted, Ends, Gammons, Pays, Thrown
 
 import rollwise
 import rollwise.simulate
-from rollwise import payoff
-from rollwise.errors import RulesError
+from rollwise import PASS, payoff
+from rollwise.errors import EndlessPlay, RulesError
 from rollwise.machine.switches import jit_disabled
 
 MODES = ["interpreted"] if jit_disabled() else ["interpreted", "compiled"]
@@ -118,3 +118,20 @@ def test_simulated_payoffs_are_the_exact_ones(game):
     found = rollwise.simulate.tournament(game, ["random", "optimal"])
     assert found.both[0, 1] == pytest.approx(both, abs=1e-12)
     assert found.both[1, 0] == pytest.approx(-both, abs=1e-12)
+
+
+def test_endless_play_with_rewards_has_a_remedy_that_works():
+    """`endless` is for games without rewards, so it isn't advised."""
+
+    class Stalling(Pays):
+        def actions(self, s):
+            return (0,)
+
+        def reward(self, s, action):
+            return 1.0
+
+        def outcomes(self, s, action):
+            yield 1, PASS, s
+
+    with pytest.raises(EndlessPlay, match="away there, or count the turns in the state$"):
+        rollwise.solve(Stalling())

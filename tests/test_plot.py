@@ -21,6 +21,7 @@ from rollwise.export import export
 from rollwise.game import Game
 from rollwise.games import available
 from rollwise.games.hare_and_tortoise import HareAndTortoise
+from rollwise.games.hog import Hog
 from rollwise.games.pig import Pig, Piglet
 from rollwise.games.shut_the_box import ShutTheBox
 from rollwise.games.super_six import SuperSix
@@ -163,6 +164,8 @@ def test_a_tree_repeats_the_first_example_of_threes():
     assert "take none: 0 + 6.00 = <b>6.00</b>" in texts
     assert "take 1: 1 + 3.00 = <b>4.00</b>" in texts
     assert "take 2: 7 + 0.00 = <b>7.00</b>" in texts
+    with pytest.raises(UsageError, match="or 200 lines can't be read"):
+        plot(solved(Hog(target=8, dice=3)), "graph")
 
 
 def unpacked(text, name):

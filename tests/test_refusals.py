@@ -13,6 +13,13 @@ from cli_runner import refusal
 REFUSED = f"""
 solve chess | chess & rollwise games
 solve pgi | did you mean pig
+solve thawed | did you mean thawed.py?
+solve thawed.py | thawed.py & write @dataclass(frozen=True)
+solve unmarked.py | size is no parameter yet & @dataclass(frozen=True)
+solve piglet --save unmarked.py | unmarked.py is a program & another name
+export piglet --to json --out unmarked.py | isn't overwritten
+verify unmarked.py | unmarked.py names a game & file is missing
+advise pig | --state & rollwise advise --help
 solve pig size=3 | pig & size & target
 solve pig target | name=value
 solve pig target=ten | pig & target & whole number
@@ -176,6 +183,7 @@ bet threes dice=2 --state a=1 | a state here has the fields
 many-dice pig | isn't a game of taking the lowest dice
 many-dice threes --most 0 | from 1 to 20,000, not 0
 scores threes nowhere.csv | nowhere.csv can't be read
+scores threes impossible.csv | 31 doesn't occur with this policy: its scores go from 0
 judge threes nowhere.csv | nowhere.csv can't be read
 length threes --within 3 --best | are won or lost
 length pig target=5 --within 3 --policy optimal,optimal,optimal | 2 seats, and 3
@@ -206,15 +214,40 @@ distribution kuhn-poker | hidden
 tournament kuhn-poker --policies optimal,random | hidden
 solve kuhn-poker --method exact | --method isn't for games with hidden
 """
+SHEET = """
+from dataclasses import dataclass
+from typing import NamedTuple
+from rollwise import WIN, Game, parameter
+
+class Spot(NamedTuple):
+    x: int
+
+@dataclass(frozen=True)
+class Base(Game):
+    size: int = parameter(3)
+    def start(self):
+        return Spot(0)
+    def actions(self, s):
+        return (1,)
+    def outcomes(self, s, action):
+        yield 1, WIN, s
+"""
+FILES = {
+    "broken.py": "def start(:\n",
+    "thawed.py": SHEET.replace("(frozen=True)", ""),
+    "unmarked.py": SHEET.replace("@dataclass(frozen=True)\n", ""),
+    "impossible.csv": "5\n31\n",
+}
 CASES = [line for line in REFUSED.splitlines() if line and not line.startswith("%")]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.partition(" | ")[0][:70])
 def test_wrong_use_is_refused_in_a_line_and_writes_nothing(case, tmp_path):
     typed, said = case.split(" | ")
-    (tmp_path / "broken.py").write_text("def start(:\n")
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
     shutil.copy(Path(__file__).with_name("stalling_games.py"), tmp_path)
     message = refusal(*shlex.split(typed), cwd=tmp_path)
     assert all(part in message for part in said.split(" & ")), message
     files = {path.name for path in tmp_path.iterdir()} - {"__pycache__"}
-    assert files == {"broken.py", "stalling_games.py"}
+    assert files == {*FILES, "stalling_games.py"}

@@ -443,3 +443,10 @@ def test_rules_that_differ_from_time_to_time_are_refused(tmp_path, old, new, sai
     message = refusal("solve", own(tmp_path, old, new))
     assert said in message
     assert "with its weight" in message
+
+
+def test_names_of_actions_that_depend_on_the_state_are_told(tmp_path):
+    names = "    def action_text(self, s, action):\n        return f'{action} from {s.mine}'\n"
+    done = run("solve", own(tmp_path, "    def outcomes", f"{names}\n    def outcomes"), "--json")
+    assert "action_text() calls the action" in json.loads(done.stdout)["check"][0]
+    assert "wherever an action has this number" in done.stderr
