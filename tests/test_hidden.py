@@ -9,6 +9,7 @@ import re
 import tomllib
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -56,6 +57,9 @@ class Node(NamedTuple):
     secret: int  # the last action of the other player, where it isn't seen
 
 
+seeded = partial(random.Random)  # rules that name a generator of random numbers are refused
+
+
 @dataclass(frozen=True)
 class Drawn(Game):
     """Rules drawn at random: a tree of numbered nodes with private cards and unseen actions."""
@@ -64,7 +68,7 @@ class Drawn(Game):
     depth: int = 3
 
     def draws(self, *what):
-        return random.Random(repr((self.seed, *what)))
+        return seeded(repr((self.seed, *what)))
 
     def start(self):
         return Node(0, 0, 0, 0)
@@ -367,17 +371,17 @@ class Together(Game):
         return Round(0, 0)
 
     def together(self, s):
-        draw = random.Random(repr((self.seed, s)))
+        draw = seeded(repr((self.seed, s)))
         return () if draw.random() < 0.2 else (range(draw.randint(1, 4)), range(draw.randint(1, 3)))
 
     def actions(self, s):
         return range(2)
 
     def reward(self, s, action):
-        return random.Random(repr((self.seed, s, action))).randint(-1, 1)
+        return seeded(repr((self.seed, s, action))).randint(-1, 1)
 
     def outcomes(self, s, action):
-        draw = random.Random(repr((self.seed, action, s)))
+        draw = seeded(repr((self.seed, action, s)))
         yield 1, draw.choice((WIN, LOSE, DRAW, payoff(3))), s
         for _ in range(draw.randint(0, 2)):
             yield 1, draw.choice((AGAIN, PASS)), Round(draw.randint(0, 3), draw.randint(0, 1))

@@ -326,9 +326,9 @@ def test_the_frontier_against_every_policy():
     found = frontier(game, "score<=3", tolerance=0.0)
     assert found.corners[0].mean == pytest.approx(solve(game).value)
     best = solve(Chase(game, 3))
-    assert found.corners[-1].chance == pytest.approx((1 + best.value) / 2)
+    assert found.corners[-1].value == pytest.approx((1 + best.value) / 2)
     means = [corner.mean for corner in found.corners]
-    chances = [corner.chance for corner in found.corners]
+    chances = [corner.value for corner in found.corners]
     assert means == sorted(means)
     assert chances == sorted(chances)
     random = np.random.default_rng(1)

@@ -12,6 +12,7 @@ import contextlib
 import hashlib
 import importlib
 import inspect
+import os
 import pkgutil
 import re
 import sys
@@ -110,7 +111,7 @@ def find_installed(name: str) -> type[Game]:
     games = available() | available(hidden=True)
     if name in games:
         return games[name]
-    is_file = Path(f"{name}.py").is_file()
+    is_file = os.path.isfile(f"{name}.py")  # also answers names that no file can have
     hint = f"; did you mean {name}.py?" if is_file else suggestion(name, games)
     raise UnknownGame(
         f"no game is called {name!r}{hint} (`rollwise games` lists them; a game in a file "

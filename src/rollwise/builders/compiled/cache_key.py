@@ -393,11 +393,9 @@ def drawn_by(game: Game) -> tuple[str, str] | None:
             seen.add(function)
             names = names_in(function.__code__)
             for name, value in (globals_read(function) | closure_read(function)).items():
-                if drawing := _drawing(name, value, names):
-                    return called, f"draws with {drawing}"
-                reading = _reading(name, value, names)
-                if reading and _is_loaded(function.__code__, name):
-                    return called, f"reads {reading}"
+                drawing, reading = _drawing(name, value, names), _reading(name, value, names)
+                if (drawing or reading) and _is_loaded(function.__code__, name):
+                    return called, f"draws with {drawing}" if drawing else f"reads {reading}"
                 pending.append(value)
                 if isinstance(value, types.ModuleType) and not goes_with_version(value):
                     pending += attributes_read(value, names).values()
