@@ -76,15 +76,17 @@ def merged(page: str, part: str, about: str) -> str:
         Of a run of everything.
     part : str
         Of a run of some problems or sections. Rows of the goals take the place of those with the
-        same name.
+        same name. A new section comes before the next one that both pages have.
     about : str
         When that was, for a line under the heading of each part that is replaced.
     """
     old, new = _parts(page, "\n## "), _parts(part, "\n## ")
-    for heading, text in new.items():
-        if not heading or heading not in old:
-            continue
-        if heading == "The same work":
+    headings = list(new)
+    for number, (heading, text) in enumerate(new.items()):
+        if heading and heading not in old:
+            behind = next((name for name in headings[number:] if name in old), None)
+            old = _inserted(old, behind, heading, _dated(about, text))
+        elif heading == "The same work":
             problems, later = _parts(old[heading], "\n### "), _parts(text, "\n### ")
             again = {
                 name: _dated(about, later[name]) for name in later if name and name in problems
@@ -94,10 +96,18 @@ def merged(page: str, part: str, about: str) -> str:
             rows = {_label(line): line for line in text.splitlines() if line.startswith("|")}
             lines = old[heading].split("\n")
             old[heading] = "\n".join(rows.get(_label(line), line) for line in lines)
-        else:
+        elif heading:
             is_dated = f"## {heading}" in (large.HEADING, "## History")
             old[heading] = text if is_dated else _dated(about, text)
     return _whole(old, "\n## ")
+
+
+def _inserted(parts: dict[str, str], before: str | None, heading: str, text: str) -> dict[str, str]:
+    """The parts of a page with one more, before another one or at the end."""
+    names = list(parts)
+    place = len(names) if before is None else names.index(before)
+    names.insert(place, heading)
+    return {name: text if name == heading else parts[name] for name in names}
 
 
 def _parts(page: str, mark: str) -> dict[str, str]:

@@ -9,6 +9,7 @@ import pytest
 from benchmarks import history, scale
 from benchmarks.measure import Settings
 from benchmarks.peers import PEERS, by_hand, peer
+from benchmarks.report import merged
 from benchmarks.work import Problem, Work, certified_answer, check_known, prepare
 
 SMALL = {
@@ -83,3 +84,13 @@ def test_the_page_on_scale_is_what_was_measured():
     found = json.loads(scale.MEASURED.read_text(encoding="utf-8"))
     assert scale.refreshed(page, found, found["known"]) == page, "run python -m benchmarks.scale"
     assert {row["way"] for row in found["workers"]} == set(scale.WAYS)
+
+
+def test_a_later_run_replaces_its_sections_and_adds_new_ones():
+    page = "# Results\n\nall\n\n## One\n\nold\n\n## Three\n\nold\n"
+    part = "# Results\n\nsome\n\n## Two\n\nnew\n\n## Three\n\nnew\n"
+    assert merged(page, part, "Today.") == (
+        "# Results\n\nall\n\n## One\n\nold\n"
+        "\n## Two\n\nToday.\n\nnew\n"
+        "\n## Three\n\nToday.\n\nnew\n"
+    )
