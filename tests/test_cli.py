@@ -39,6 +39,8 @@ def test_the_help_page_has_every_command_once(monkeypatch):
     assert max(map(len, page.splitlines())) <= 80
     assert all(re.search(rf"^  {name} ", page, re.MULTILINE) for name in listed)
     assert all(re.search(rf"^ +{name} ", output("help"), re.MULTILINE) for name in related)
+    cut = [line for line in output("help").splitlines() if line.endswith("...")]
+    assert [line.split()[0] for line in cut] == ["plot"]  # its summary ends like that
     assert len(output().splitlines()) == 4
 
 

@@ -149,7 +149,7 @@ def handicap(
     policy: str = "optimal",
     against: str = "optimal",
 ) -> None:
-    """Find the head start, or komi of the second player, that makes two players even.
+    """Find the head start or the komi that makes a game even.
 
     --points FIELD=A..B  Field of the points given to the player, and their range: banked=0..40, or
                          banked,rival=0..40 with the opponent's view of that field.

@@ -30,7 +30,7 @@ def length(
     by_layer: bool = False,
     time_limit: float | None = None,
 ) -> None:
-    """Compute the fewest and the most expected moves of a game, or chances within some turns.
+    """Compute fewest and most expected moves, or chances by turn.
 
     Moves are counted from the start. A throw before a choice is no move.
 

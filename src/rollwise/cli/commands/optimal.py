@@ -234,7 +234,7 @@ def frontier(
     parameters: ParametersArgument = None,
     aim: str = "",
 ) -> None:
-    """Compute the best second aim for each mean score or chance to win.
+    """Find the best second aim for each value of the first.
 
     --aim AIM  The second aim: win (a contest with an opponent who plays next and knows the score;
                win:first, win:win-or-tie), score<=N, least:moves, most:rolls, draw or an action.

@@ -249,7 +249,7 @@ def certify(
     policy: str | None = None,
     claim: float | None = None,
 ) -> None:
-    """Measure the error of values or of a policy from elsewhere, proved.
+    """Prove the error of values or of a policy from elsewhere.
 
     --values FILE    Values: .csv, .parquet, .json, .npy or .txt.
     --policy POLICY  A policy: a name or a file.
