@@ -7,6 +7,7 @@ import json
 import re
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -214,3 +215,12 @@ def test_every_figure_says_in_words_what_it_shows(kind):
         assert f'role="figure" aria-label="{html.escape(alt)}"' in page(figure, "x")
         assert json.loads(figure.to_json())["layout"]["meta"]["alt"] == alt
     assert drawn >= 1
+
+
+def test_a_game_without_a_docstring_has_no_rules_in_words(tmp_path):
+    """The docstring of `Game` is for authors; a dataclass without one gets its signature."""
+    sheet = Path(__file__).parents[1] / "examples" / "thieves.py"
+    assert run("report", str(sheet), "--out", "report.html", cwd=tmp_path).returncode == 0
+    assert "turn-based dice game" not in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert dataclass(frozen=True)(type("Alone", (Game,), {}))().description == ""
+    assert dataclass(frozen=True)(type("More", (Pig,), {}))().description == Pig().description

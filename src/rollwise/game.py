@@ -485,7 +485,7 @@ class Game:
         The chance that play goes on after a move, from 0 to 1; it may be a parameter. A later
         reward or win counts less by this factor. Otherwise play ends: for points without another
         reward, in a solitaire game of wins with a loss, in a game of two with a draw. A float is
-        its decimal digits, 0.99 is 99/100. If `outcomes` or a helper reads it, it applies it.
+        its decimal digits, 0.99 is 99/100. Rules that read the number apply it themselves.
     presets : mapping
         Parameters by the name of a version, for the lists of games in browsers: ``{"short":
         {"target": 50}}``. A short game is solved in seconds.
@@ -902,8 +902,8 @@ class Game:
 
     @property
     def description(self) -> str:
-        """The rules in words: the docstring of the class."""
-        return inspect.getdoc(type(self)) or ""
+        """The rules in words: the docstring of the class; empty without one of its own."""
+        return rules_in_words(type(self))
 
     def _repr_html_(self) -> str:
         """The notebook view: the rules in a line, and the parameters."""
@@ -915,6 +915,15 @@ class Game:
         attributes = [getattr(cls, name, None) for name in dir(cls)]
         marked = [f for f in attributes if callable(f) and hasattr(f, "__rollwise_policy__")]
         return {function.__rollwise_policy__: function for function in marked}
+
+
+def rules_in_words(kind: type[Game]) -> str:
+    """The docstring of a rule sheet, or of the one that it extends; empty if there is none."""
+    for one in kind.__mro__[: kind.__mro__.index(Game)]:
+        text = vars(one).get("__doc__") or ""
+        if text and not text.startswith(f"{one.__name__}("):  # a dataclass writes its signature
+            return inspect.cleandoc(text)
+    return ""
 
 
 def has_many(game: Game) -> bool:

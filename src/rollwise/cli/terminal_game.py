@@ -404,7 +404,8 @@ class TerminalGame:
         self.tell((f"kept in {self.kept.place}, after every move", "dim"))
 
     def _help(self) -> None:
-        self.console.print(self.table.game.description, markup=False)
+        if described := self.table.game.description:
+            self.console.print(described, markup=False)
         self.tell((self._how_to_type, "dim"))
         for name, about in COMMANDS.items():
             self.tell((f"  {name:<6}{about}", "dim"))

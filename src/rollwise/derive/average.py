@@ -91,7 +91,7 @@ class Average(DerivedGame):
     @property
     def description(self) -> str:
         """The rules of the game, with its aim."""
-        return f"{self.inner.description}\n\nPlayed without an end, for the best average."
+        return f"{self.inner_rules}Played without an end, for the best average."
 
     def start(self) -> Any:
         return self.inner.start()

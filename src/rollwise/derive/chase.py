@@ -66,7 +66,7 @@ class WithScore(DerivedGame):
     @property
     def description(self) -> str:
         """The rules of the game, with a sentence about the points."""
-        return f"{self.inner.description}\n\nThe points made so far are in the state."
+        return f"{self.inner_rules}The points made so far are in the state."
 
     def start(self) -> Any:
         return self.state_type(*self.inner.start(), 0)
@@ -165,7 +165,7 @@ class Chase(DerivedGame):
         better = "Fewer" if self.inner.objective == "minimize" else "More"
         tie = {"win": "wins too", "draw": "is half a win", "lose": "loses"}[self.ties]
         return (
-            f"{self.inner.description}\n\nPlayed to reach {self.start().gap} points. "
+            f"{self.inner_rules}Played to reach {self.start().gap} points. "
             f"{better} points win; exactly as many {tie}."
         )
 

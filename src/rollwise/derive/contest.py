@@ -79,7 +79,7 @@ class Duel(DerivedGame):
             "win-or-tie": "goes to who played second",
         }[self.ties]
         return (
-            f"{self.inner.description}\n\nTwo players take a whole turn each, and the better "
+            f"{self.inner_rules}Two players take a whole turn each, and the better "
             f"score wins. A tie {tie}."
         )
 

@@ -190,7 +190,7 @@ class Cube(DerivedGame):
     def description(self) -> str:
         """The rules of the game, and of the cube."""
         text = (
-            f"{self.inner.description}\n\nA doubling cube multiplies the result. Before a turn its "
+            f"{self.inner_rules}A doubling cube multiplies the result. Before a turn its "
             "owner may double the stake, or either player while the cube is in the middle. The "
             "opponent takes and owns the cube, or passes and loses the stake before the double. "
         )

@@ -105,6 +105,12 @@ class DerivedGame(Game):
         """The name of the inner game; the parameter ``as`` says how it is played."""
         return self.inner.name
 
+    @property
+    def inner_rules(self) -> str:
+        """The rules of the inner game in words, to be followed by a paragraph about the form."""
+        text = self.inner.description
+        return f"{text}\n\n" if text else ""
+
     @cached_property
     def inner_graph(self) -> StateGraph:
         """The graph of the inner game."""

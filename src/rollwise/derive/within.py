@@ -86,10 +86,7 @@ class Within(DerivedGame):
     def description(self) -> str:
         """The rules of the game, with the number of turns."""
         whose = "of both players " if self.players == 2 else ""
-        return (
-            f"{self.inner.description}\n\nThe first player wins within {self.turns} turns {whose}"
-            "or loses."
-        )
+        return f"{self.inner_rules}The first player wins within {self.turns} turns {whose}or loses."
 
     @property
     def own_specs(self) -> list[ParameterSpec]:

@@ -648,7 +648,10 @@ def _notebook_blocks(of: Any) -> Iterable[str | Rows]:
         given = {spec.name: spec.default for spec in of.specs} | of.parameters
         cells = [(spec.name, str(given[spec.name]), spec.about) for spec in of.specs]
         first = of.description.partition("\n")[0]
-        return [f"{of.name}: {first}", *([Rows(heads, cells, left=heads)] if cells else [])]
+        return [
+            f"{of.name}: {first}" if first else of.name,
+            *([Rows(heads, cells, left=heads)] if cells else []),
+        ]
     if isinstance(of, Report):
         return [of.game, *Checked.of(of).blocks()]
     if isinstance(of, Solution):

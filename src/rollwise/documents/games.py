@@ -34,6 +34,7 @@ from rollwise.documents.model import (
     state_fields,
     unit,
 )
+from rollwise.game import Game, rules_in_words
 from rollwise.numbers.printed import certified, how_many, in_bytes, rounded_up
 from rollwise.parameters import parameter_specs, typed
 
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from rollwise.analysis.distance import Distance
     from rollwise.analysis.findings import Report
     from rollwise.answer.verify import Verification
-    from rollwise.game import Game
     from rollwise.graph import StateGraph
     from rollwise.methods import Method
 
@@ -101,7 +101,7 @@ def _listed(cls: type[Game]) -> ListedGame:
     return ListedGame(
         cls.name,
         cls.heading,
-        first_line(cls),
+        rules_in_words(cls).partition("\n")[0],
         cls.players,
         cls().objective,  # can depend on the number of players
         [

@@ -154,7 +154,7 @@ def _parts_of(kind: type[Part]) -> dict[str, Callable[[Any], Any]]:
     found: dict[str, Callable[[Any], Any]] = {}
     for field in msgspec.structs.fields(kind):
         kinds = [field.type]
-        for one in kinds:
+        for one in kinds:  # grows by the types inside a type, as in `list[Figure] | None`
             if isinstance(one, type) and issubclass(one, Part):
                 found[field.name] = functools.partial(_as_part, one)
             kinds += get_args(one)

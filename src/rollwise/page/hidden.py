@@ -37,7 +37,8 @@ def page_of(answer: Answer, blocks: Iterable[str | Rows], *, plays: bool) -> str
     TooManyStates
     """
     title = html.escape(answer.game.heading)
-    rules = "".join(f"<p>{html.escape(p)}</p>" for p in answer.game.description.split("\n\n"))
+    described = answer.game.description.split("\n\n")
+    rules = "".join(f"<p>{html.escape(part)}</p>" for part in described if part)
     parts = [
         f"<!doctype html><html lang='en'><head><meta charset='utf-8'><title>{title}</title>",
         "<meta name='viewport' content='width=device-width, initial-scale=1'>",
