@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -13,7 +14,7 @@ from test_layers import Banks, Climber, Pairs, Tens
 from rollwise import AGAIN, END, PASS, Game, parameter, solve_by_layers
 from rollwise.answer import layer_folder
 from rollwise.answer.layer_folder import FoundStates
-from rollwise.builders import layer_walk
+from rollwise.builders import by_layer, layer_walk
 from rollwise.builders.by_layer import find_layers
 from rollwise.builders.rules import Rules
 from rollwise.errors import RulesError, SolutionFileError, UnknownState, UsageError
@@ -258,21 +259,24 @@ class Stairs(Game):
     ids=["yahtzee", "stays", "leaves"],
 )
 def test_one_core_finds_what_both_find(game: Game, monkeypatch: pytest.MonkeyPatch) -> None:
-    shared = []
-    both = layer_walk.on_both_cores
+    threads: list[int] = []
+    expanded = layer_walk.Workbench.expanded
 
-    def counted(work: Any, pieces: Any) -> Any:
-        shared.append(pieces)
-        return both(work, pieces)
+    def counted(*given: Any, **named: Any) -> Any:
+        threads.append(threading.get_ident())
+        return expanded(*given, **named)
 
-    monkeypatch.setattr(layer_walk, "on_both_cores", counted)
+    monkeypatch.setattr(layer_walk.Workbench, "expanded", counted)
     monkeypatch.setattr(layer_walk, "WORTH_BOTH", 2)
-    found, solved = find_layers(game), solve_by_layers(game)
-    assert shared
+    monkeypatch.setattr(layer_walk, "OUTCOMES_AT_ONCE", 1)
+    found = find_layers(game)
+    assert len(set(threads)) > 1
+    solved = solve_by_layers(game)
     monkeypatch.setattr(switches, "is_on", lambda name: name != "second-core")
-    shared.clear()
-    alone, solved_alone = find_layers(game), solve_by_layers(game)
-    assert not shared
+    threads.clear()
+    alone = find_layers(game)
+    assert len(set(threads)) == 1
+    solved_alone = solve_by_layers(game)
     assert np.array_equal(found.states, alone.states)
     assert np.array_equal(found.farthest, alone.farthest)
     for fact in ("n_outcomes", "merging", "start"):
@@ -282,3 +286,35 @@ def test_one_core_finds_what_both_find(game: Game, monkeypatch: pytest.MonkeyPat
     states = {tuple(row) for row in found.states.tolist()}
     if isinstance(game, Stairs):
         assert states == naive_states(game)
+
+
+@pytest.mark.parametrize("room", ["none", "some", "all"])
+@pytest.mark.parametrize("game", [Yahtzee(boxes=7), Stairs(14, back=False)], ids=str)
+def test_rules_of_layers_run_once_where_there_is_room(
+    game: Game, room: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    states: list[int] = []
+    expanded = layer_walk.Workbench.expanded
+
+    def counted(bench: Any, begun: Any, n: int, **given: Any) -> Any:
+        states.append(n)
+        return expanded(bench, begun, n, **given)
+
+    monkeypatch.setattr(layer_walk.limits, "LOOKED_AT", 0)
+    plain = solve_by_layers(game)
+    layers = find_layers(game)
+    some = layers.kept[len(layers) - 1][0].nbytes
+    bytes_to_keep = {"none": 0, "some": some, "all": 1 << 40}[room]
+    monkeypatch.setattr(layer_walk.limits, "bytes_to_keep", lambda: bytes_to_keep)
+    monkeypatch.setattr(layer_walk.Workbench, "expanded", counted)
+    solved = solve_by_layers(game)
+    assert solved.values.tobytes() == plain.values.tobytes()
+    assert solved.error_bounds.tobytes() == plain.error_bounds.tobytes()
+    n, asked = solved.space.n_states, sum(states) - by_layer.FIRST_BLOCK  # for its memory
+    if room == "all":
+        assert asked == n
+    elif room == "none":
+        assert asked >= 2 * n
+    else:
+        assert n < asked < 2 * n
+    assert not [pieces for pieces in layers.kept.values() for p in pieces if p.nbytes <= 0]

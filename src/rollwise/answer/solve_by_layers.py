@@ -99,7 +99,7 @@ def solve_by_layers(
     began = time.perf_counter()
     place = None if save is None else Path(save)
     folder = _opened(game, place, resume, progress)
-    layers, answers = _begun(game, place, folder, max_states, progress, keep)
+    layers, answers = _begun(game, place, folder, max_states, progress, keep, pool)
     seconds = {"states": time.perf_counter() - began}
     memory_limits.require(
         _bytes_to_solve(layers, keep, in_folder=isinstance(answers, LayerFolder)),
@@ -180,6 +180,7 @@ def _begun(
     max_states: int | None,
     progress: Progress | None,
     keep: str,
+    pool: Pool | None,
 ) -> tuple[Layers, LayerAnswers]:
     """The layers of a game, and their known answers, such as the proved ones of a stopped run.
 
@@ -205,6 +206,7 @@ def _begun(
                 progress=progress,
                 only_start=keep == START,
                 rows=rows,
+                expand_once=pool is None,
             )
         except TooManyStates as error:
             if place is None or max_states is not None or most == limits.MOST_NUMBERED:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ from rollwise.builders.compiled.explorer import Explorer
 from rollwise.builders.compiled.spot_check import compare, compare_answers, sample_with
 from rollwise.builders.layer_walk import (
     LARGE,
+    Expanded,
     Journal,
     KnownRows,
     LayersByProgress,
@@ -39,6 +40,7 @@ from rollwise.machine.pipeline import on_both_cores
 from rollwise.machine.switches import jit_disabled
 from rollwise.numbers.printed import how_many
 
+OUTCOMES_COMPARED = 100  # of a chosen state, about
 SOON = 100_000  # outcomes of a layer that will soon be expanded again
 FIRST_BLOCK, OUTCOMES_AT_ONCE = 16, 2_000_000  # positions; outcomes solved together
 BORDER_AT_ONCE = 1 << 22  # border states that are looked up together
@@ -93,6 +95,8 @@ class Layers:
         The first states with the smallest and the largest value of each field.
     farthest : (n_layers,) int64, optional
         The last layer reached from each layer, if known.
+    kept : dict of list of Expanded
+        The rules of some layers, by their numbers, until they are asked for.
     """
 
     rules: Rules
@@ -105,6 +109,7 @@ class Layers:
     merging: bool
     extremes: NDArray[np.int64]
     farthest: NDArray[np.int64] | None = None
+    kept: dict[int, list[Expanded]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.progress)
@@ -163,6 +168,12 @@ class Layers:
             The number of positions of a piece. Given this, only positions that lead to later
             layers are produced. 0: all positions come in one piece.
         """
+        self._compare(layer, begin, end)
+        if [begin, end] == self.indptr[layer : layer + 2].tolist() and not keep_arrays:
+            for expanded in self.kept.pop(layer, ()):
+                stop = begin + expanded.layer.n
+                yield self._piece(self._benches[0], layer, begin, stop, expanded.unpacked())
+                begin = stop
         if block != 0:
             for piece in self._turns(layer, begin, end, block, keep_arrays):
                 begin = piece.end
@@ -191,7 +202,6 @@ class Layers:
             stop = min(begin_of_block + size, n)
             explorer.run(stop)
             arrays = explorer.arrays()
-            self._compare(layer, arrays, explorer, begin + begin_of_block)
             blocks.append((begin_of_block, block_from(arrays)))
             first = {**first_rows(self.rules, arrays), **first}
             explorer.forget()
@@ -211,12 +221,20 @@ class Layers:
         self, bench: Workbench, layer: int, begin: int, end: int, keep_arrays: bool
     ) -> Piece:
         """Positions of a layer as one block."""
-        arrays, border = self._expanded(bench, layer, begin, end)
         n = end - begin
-        packed = layer_of(self.rules, arrays, [(0, block_from(arrays))], n, len(border))
-        first = first_rows(self.rules, arrays)
-        kept = arrays.copied() if keep_arrays or not self.rules.has_throws else None
-        return Piece(packed, begin, end, border, kept, first)
+        soon = n * self.n_outcomes <= SOON * self.n_states
+        explorer = self._begun(bench, begin, end)
+        expanded = bench.expanded(explorer, n, soon=soon, keep_arrays=keep_arrays)
+        del explorer
+        _end(bench, n)
+        return self._piece(bench, layer, begin, end, expanded)
+
+    def _piece(
+        self, bench: Workbench, layer: int, begin: int, end: int, expanded: Expanded
+    ) -> Piece:
+        """Positions of a layer, with the numbers of their border."""
+        border = self._border(bench, layer, expanded.targets, begin, end)
+        return Piece(expanded.layer, begin, end, border, expanded.arrays, expanded.first_rows)
 
     def block_of_turns(self, layer: int) -> int:
         """The number of positions of a piece in a layer; 0 if the first do not lead on."""
@@ -258,7 +276,6 @@ class Layers:
         explorer, n = self._begun(bench, begin, end), end - begin
         explorer.run(n, soon=n * self.n_outcomes <= SOON * self.n_states)
         arrays = explorer.arrays()._replace(n_roots=self.n_roots)
-        self._compare(layer, arrays, explorer, begin)
         rows = explorer.graph.states[n : explorer.n_states]
         del explorer
         _end(bench, n)
@@ -287,7 +304,7 @@ class Layers:
                 )
         return border
 
-    def _compare(self, layer: int, arrays: Arrays, explorer: Explorer, begin: int) -> None:
+    def _compare(self, layer: int, begin: int, end: int) -> None:
         """Compare compiled rules with Python's rules in the chosen states among some states.
 
         Raises
@@ -295,14 +312,21 @@ class Layers:
         RulesDiffer
         """
         chosen = self._chosen
-        here = chosen[(begin <= chosen) & (chosen < begin + len(arrays.states))] - begin
+        here = chosen[(begin <= chosen) & (chosen < end)]
         if not len(here):
             return
-        compare(self.rules, arrays, explorer.graph.states[: explorer.n_states], here)
-        rows, reached = arrays.states[here], np.atleast_1d(self.progress[layer])
+        rows = np.concatenate([self.rows.part(s, s + 1) for s in here.tolist()])
+        bench = self._benches[0]
+        explorer = bench.explorer(rows[:1], merging=self.merging)
+        explorer.restart(rows)
+        explorer.run(len(rows))
+        arrays, known = explorer.arrays(), explorer.graph.states[: explorer.n_states]
+        for k in range(len(rows)):
+            compare(self.rules, arrays, known, np.array([k]), OUTCOMES_COMPARED)
+        reached = np.atleast_1d(self.progress[layer])
         for part, number in enumerate(reached.tolist()):
             part_shown = None if self.progress.ndim == 1 else part
-            function, answers = type(self.rules.game).progress, np.full(len(here), number)
+            function, answers = type(self.rules.game).progress, np.full(len(rows), number)
             compare_answers(self.rules, function, rows, answers, part_shown)
 
     def _turns(
@@ -345,6 +369,7 @@ def find_layers(
     progress: Progress | None = None,
     only_start: bool = False,
     rows: Journal | None = None,
+    expand_once: bool = True,
 ) -> Layers:
     """Find the states of a game, layer by layer.
 
@@ -378,7 +403,7 @@ def find_layers(
         raise _no_layers(game, error) from None
     kept: KnownRows = PackedRows(len(rules.field_names)) if rows is None else rows
     roots = rules.roots(most) if roots is None else roots
-    walk = Walk(rules, roots, most, kept)
+    walk = Walk(rules, roots, most, kept, limits.bytes_to_keep() if expand_once else 0)
     del roots
     if rows is not None and rows.record is not None:
         walk.go_on(rows.record)
@@ -399,6 +424,7 @@ def find_layers(
         walk.merging,
         walk.extremes,
         np.array([number[key] for key in walk.farthest]),
+        walk.kept,
     )
 
 

@@ -8,15 +8,17 @@ of later layers.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.builders import limits
+from rollwise.builders.arrays import Arrays, block_from, first_rows, layer_of
 from rollwise.builders.building import Progress
 from rollwise.builders.compiled.compiling import Question, ask
 from rollwise.builders.compiled.explorer import Explorer
@@ -24,12 +26,10 @@ from rollwise.builders.compiled.spot_check import compare_answers, extreme_rows
 from rollwise.builders.rules import Rules, Situation, as_progress
 from rollwise.errors import RollwiseError, RulesError
 from rollwise.kernels import state_tables as kernels
-from rollwise.machine import switches
+from rollwise.layers import Layer
+from rollwise.layers.layer import smallest_kind
 from rollwise.machine.interrupts import heard
 from rollwise.machine.pipeline import on_both_cores
-
-if TYPE_CHECKING:
-    from rollwise.builders.arrays import Arrays
 
 Rows = NDArray[np.int32]
 Numbers = NDArray[np.int64]
@@ -217,6 +217,7 @@ def _with_room(array: NDArray[Any], used: int, needed: int) -> NDArray[Any]:
 
 
 FEW = 20  # too few states for compiled rules
+OUTCOMES_AT_ONCE = 1_000_000  # expanded together, on one core
 MOST_CODES = 1 << 62
 
 
@@ -368,16 +369,79 @@ class Workbench:
         self.last.counts["merging"] = merging
         return self.last
 
+    def expanded(
+        self, begun: Explorer, n: int, *, soon: bool = False, keep_arrays: bool = False
+    ) -> Expanded:
+        """The rules of the first `n` states of a restarted explorer.
+
+        Parameters
+        ----------
+        soon : bool
+            See `Explorer.run`.
+        keep_arrays : bool
+            Whether the result has `arrays` of games with throws, too.
+        """
+        begun.run(n, soon=soon)
+        arrays = begun.arrays()
+        targets = begun.graph.states[n : begun.n_states]
+        layer = layer_of(self._rules, arrays, [(0, block_from(arrays))], n, len(targets))
+        first = first_rows(self._rules, arrays)
+        kept = arrays.copied() if keep_arrays or not self._rules.has_throws else None
+        return Expanded(layer, targets.copy(), kept, first)
+
     def put_away(self) -> None:
         """Release the explorer and its arrays."""
         self.last = None
+
+
+class Expanded(NamedTuple):
+    """The rules of some states of one layer, in the order of the states.
+
+    Attributes
+    ----------
+    layer : rollwise.layers.Layer
+        Their other targets are its border.
+    targets : (layer.n_border, n_fields) int32
+        The states of the border.
+    arrays : Arrays or None
+        The arrays of the states, in reading order. Present on request, and if states have no
+        throws.
+    first_rows : dict
+        See `rollwise.builders.arrays.first_rows`.
+    """
+
+    layer: Layer
+    targets: Rows
+    arrays: Arrays | None
+    first_rows: dict[int, list[int]]
+
+    def packed(self) -> Expanded:
+        """The same rules, with targets in fewer bytes, which no kernel reads."""
+        return self._with_targets(smallest_kind(self.layer.n_places))
+
+    def unpacked(self) -> Expanded:
+        """The packed rules, for kernels."""
+        return self._with_targets(np.uint32)
+
+    def _with_targets(self, kind: type[np.unsignedinteger[Any]]) -> Expanded:
+        blocks = [
+            (place, block._replace(target=block.target.astype(kind, copy=False)))
+            for place, block in self.layer.blocks
+        ]
+        return self._replace(layer=replace(self.layer, blocks=blocks))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays."""
+        others = 0 if self.arrays is None else self.arrays.nbytes
+        return self.layer.nbytes + self.targets.nbytes + others
 
 
 Key = tuple[int, ...]
 MANY_TWICE = 1 << 10  # rows that may wait as duplicates before duplicates are removed
 ROOTS_AT_ONCE = 1 << 22
 WORTH_PACKING = 1 << 8  # rows
-WORTH_BOTH = 1 << 8  # roots of a layer that make a second core worthwhile
+WORTH_BOTH = 1 << 8  # positions of a layer that make a second core worthwhile
 FEW_BITS = 1 << 16  # limit for sorting numbers by their digits
 LARGE = 1 << 18  # states of a layer after which its workspace is freed
 
@@ -489,6 +553,14 @@ class Walk:
         The state number of the start.
     extremes : (2 * n_fields,) int64
         The first states with the smallest and the largest value of each field.
+    kept : dict of list of Expanded
+        The rules of layers, by the layer's number, as long as there is room. Only layers whose
+        states all lead to later ones are kept.
+
+    Other parameters
+    ----------------
+    room : int
+        Bytes for `kept`.
     """
 
     def __init__(
@@ -497,8 +569,10 @@ class Walk:
         roots: Rows,
         most: int,
         rows: KnownRows,
+        room: int = 0,
     ) -> None:
-        self._rules, self._most, self._rows = rules, most, rows
+        self._rules, self._most, self._rows, self._room = rules, most, rows, room
+        self.kept: dict[int, list[Expanded]] = {}
         self._benches = [Workbench(rules, most) for _ in range(2)]
         self._reached = self._benches[0].reached
         self._stays = not rules.has_throws  # whether play stays in some layer for a move or more
@@ -514,6 +588,7 @@ class Walk:
                 self._roots[key].add(found)
         self._first = self._key_of(self._begun_at)
         self._looked_at = limits.LOOKED_AT
+        self._each = OUTCOMES_AT_ONCE / 1000  # outcomes of a state in the last layer
         self._extreme_values: NDArray[np.int64] | None = None
         self.ends: list[int] = []
         self.progress: list[Key] = []
@@ -581,14 +656,15 @@ class Walk:
         begin : list, emptied
             The states at which play enters the layer.
         """
-        roots = np.concatenate(begin)
+        roots = begin[0] if len(begin) == 1 else ordered(np.concatenate(begin))
         begin.clear()
         n_roots = len(roots)
-        states = self._found_by_both(key, roots, report)
+        states = self._found_in_turns(key, roots, report)
         if states is None:
-            self._begin(self._benches[0], key, roots)
+            self._begin(self._benches[0], roots)
             del roots
-            states = self._found(self._benches[0], lambda n: self._report(report, n))
+            states = self._found(key, report)
+        self._each = states.n_outcomes / len(states.inside)
         self.merging = states.merging
         self.n_outcomes += states.n_outcomes
         self._stays |= len(states.inside) > n_roots
@@ -596,64 +672,83 @@ class Walk:
         self._lead_to(key, states.inside, states.outside)
         return states.inside
 
-    def _found_by_both(self, key: Key, roots: Rows, report: Progress | None) -> Found | None:
-        """The states reached from a layer, with half of the work on each core.
+    def _found_in_turns(self, key: Key, roots: Rows, report: Progress | None) -> Found | None:
+        """The states reached from a layer whose states all lead to later layers.
 
-        None if one core has to do it: for few states, if a state leads to others of its layer, and
-        if there are too many states.
+        They are expanded piece by piece, with half of the pieces on each core.
+        None if a state leads to others of its layer, and if there may be too many states.
         """
-        if self._stays or self._looked_at or len(roots) < WORTH_BOTH:
+        if self._stays or self._looked_at:
             return None
-        if not switches.is_on("second-core"):
+        number, targets, n_outcomes = len(self.ends), Waiting(), 0
+        kept, room = list[Expanded](), self._room
+        for begins in self._pieces(roots):
+            self._report(report, begins[0])
+            for piece in self._expanded(roots, begins):
+                if self._any_in(key, piece.targets):
+                    self._stays = True
+                    return None
+                n_outcomes += piece.layer.n_outcomes
+                targets.add(piece.targets)
+                if room > 0:
+                    kept.append(piece.packed())
+                    room -= kept[-1].nbytes
+        outside = targets.rows()
+        if self._n_known + len(roots) + len(outside) > self._most:
             return None
-        halves = zip(self._benches, np.array_split(roots, 2), strict=True)
-        begun = [self._begin(bench, key, half) for bench, half in halves]
-        begun[1].outcomes_each = begun[0].outcomes_each  # of the states of layers so far
-        looks = {
-            bench: explorer.watch() for bench, explorer in zip(self._benches, begun, strict=True)
-        }
+        if room > 0:
+            self.kept[number], self._room = kept, room
+        return Found(roots, outside, n_outcomes, self.merging)
 
-        def found(bench: Workbench) -> Found:
+    def _any_in(self, key: Key, rows: Rows) -> bool:
+        """Whether a layer has any of these states."""
+        return len(rows) > 0 and bool((self._reached.of(rows) == key).all(axis=1).any())
+
+    def _pieces(self, roots: Rows) -> Iterator[list[int]]:
+        """The ends of consecutive pieces of some states, for one core or two at a time."""
+        size = max(int(OUTCOMES_AT_ONCE / max(self._each, 1.0)), 1)
+        if len(roots) >= WORTH_BOTH:
+            size = min(size, -(-len(roots) // 2))
+        ends = [*range(0, len(roots), size), len(roots)]
+        for first in range(0, len(ends) - 1, 2):
+            yield ends[first : first + 3]
+
+    def _expanded(self, roots: Rows, ends: list[int]) -> list[Expanded]:
+        """The rules of some states of a layer, in one piece or in two."""
+        parts = [
+            (bench, self._begin(bench, roots[begin:end]), end - begin)
+            for bench, begin, end in zip(self._benches, ends, ends[1:], strict=False)
+        ]
+        looks = {bench: begun.watch() for bench, begun, _ in parts}
+
+        def expanded(part: tuple[Workbench, Explorer, int]) -> Expanded:
+            bench, begun, n = part
             try:
-                return self._found(bench)
+                return bench.expanded(begun, n)
             finally:
                 del looks[bench]  # its work no longer changes
 
         def look() -> None:
             for at_one in list(looks.values()):
                 at_one()
-            self._report(report, sum(explorer.n_states for explorer in begun))
 
-        one, other = heard(lambda: on_both_cores(found, self._benches), watch=look)
-        n_inside = len(one.inside) + len(other.inside)
-        n_states = self._n_known + n_inside + len(one.outside) + len(other.outside)
-        if n_inside > len(roots):
-            self._stays = True
-            return None
-        if n_states > self._most:  # or fewer, if both cores found the same states
-            return None
-        return Found(
-            np.concatenate([one.inside, other.inside]),
-            np.concatenate([one.outside, other.outside]),
-            one.n_outcomes + other.n_outcomes,
-            self.merging,
-        )
+        return heard(lambda: on_both_cores(expanded, parts), watch=look)
 
-    def _begin(self, bench: Workbench, key: Key, roots: Rows) -> Explorer:
+    def _begin(self, bench: Workbench, roots: Rows) -> Explorer:
         """Start an explorer from some states of a layer."""
         explorer = bench.explorer(roots[:1], merging=self.merging)
         explorer.restart(roots, known=self._n_known, looked_at=self._looked_at)
-        explorer.explore_within(bench.reached.question, np.array(key, np.int64))
         return explorer
 
-    def _found(self, bench: Workbench, report: Callable[[int], None] | None = None) -> Found:
-        """The states reached from the roots of a started explorer."""
+    def _found(self, key: Key, report: Progress | None) -> Found:
+        """The states of a layer reached from the roots of the first, started explorer."""
+        bench = self._benches[0]
         explorer = bench.last
         assert explorer is not None
+        explorer.explore_within(bench.reached.question, np.array(key, np.int64))
         n_outcomes, more = 0, True
         while more:
-            if report is not None:
-                report(explorer.n_states)
+            self._report(report, explorer.n_states)
             more = explorer.run()
             n_outcomes += explorer.n_outcomes
             explorer.forget()

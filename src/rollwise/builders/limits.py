@@ -31,6 +31,15 @@ LOOKED_AT = 1024
 MOST_YIELDED = 1_000_000
 
 
+KEPT_OF_ROOM = 4  # divisor: the part of the memory for the rules of layers, until they are solved
+
+
+def bytes_to_keep() -> int:
+    """Bytes for the rules of layers that were found and are not solved yet."""
+    room = min(memory_of_machine() or math.inf, memory_limits.left())
+    return int(room / KEPT_OF_ROOM) if room < math.inf else 0
+
+
 def most_states(rules: Rules) -> int:
     """The default limit on the states of a game in one graph.
 

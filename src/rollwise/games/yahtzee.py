@@ -21,19 +21,20 @@ class Sheet(NamedTuple):
 
 def points(throw: Throw, box: int, joker: bool) -> int:
     """The score of a throw in a box; five of a kind as a joker score the maximum of the box."""
-    alike, run = dice.most_alike(throw), dice.longest_run(throw)
     if box <= SIXES:
         return (box + 1) * dice.how_often(throw, box + 1)
+    if box == CHANCE:
+        return sum(throw)
+    if box == SMALL:
+        return 30 if joker or dice.longest_run(throw) >= 4 else 0
+    if box == LARGE:
+        return 40 if joker or dice.longest_run(throw) == 5 else 0
+    alike = dice.most_alike(throw)
     if box == FULL:
         return 25 if joker or (alike == 3 and throw[0] == throw[1] and throw[3] == throw[4]) else 0
-    if box == SMALL:
-        return 30 if joker or run >= 4 else 0
-    if box == LARGE:
-        return 40 if joker or run == 5 else 0
     if box == YAHTZEE:
         return 50 if alike == 5 else 0
-    least = 3 if box == THREE else 4 if box == FOUR else 1
-    return sum(throw) if alike >= least else 0
+    return sum(throw) if alike >= (3 if box == THREE else 4) else 0
 
 
 @dataclass(frozen=True)

@@ -492,7 +492,7 @@ def worth_by_layers(
     UsageError
         A turn of the game can lead back to its layer; a feature of a rule isn't available.
     """
-    layers = find_layers(game, progress=progress)
+    layers = find_layers(game, progress=progress, expand_once=False)
     n = len(layers.states)
     worth = np.empty((len(rules_of_thumb), n, 2))
     with ThreadPoolExecutor(CORES) as threads:

@@ -390,7 +390,7 @@ class Explorer:
         return bool(self.counts["merging"][0])
 
     def restart(self, roots: np.ndarray, *, known: int = 0, looked_at: int = 0) -> None:
-        """Forget all states, and begin with other roots.
+        """Forget all states, and begin with other roots, of all layers.
 
         Parameters
         ----------
@@ -408,6 +408,7 @@ class Explorer:
         self._contract = self._contract._replace(
             looked_at=looked_at, max_states=self._max_states - known
         )
+        self._within = self._within._replace(wanted=np.empty(0, np.int64))
         if not rows <= len(self.graph.states) <= TOO_WIDE * rows:
             self.graph = new_graph_arrays(rows, roots.shape[1], self._rules.has_throws)
         self.counts[0] = 0
