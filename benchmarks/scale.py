@@ -48,12 +48,13 @@ SIZES = [
 ]
 FEW_STATES = 10_000  # below, fixed costs hide how time grows
 MANY_STATES = 500_000  # below, what a process takes anyhow hides how memory grows
-# Games by layers, from 10^4 positions to 10^8: the parameter that grows, and a size that is solved
-# first, so that kernels are read.
+# Games by layers, from 10^4 positions to 10^8: the parameters that grow together, and a size that
+# is solved first, so that kernels are read.
 GROWN = {
     "royal-ur": ("pieces", 3, (2, 3, 4, 5)),
     "super-six": ("sticks", 60, (43, 130, 410, 1300, 4100)),
     "pig": ("target", 45, (28, 60, 128, 275, 595)),
+    "risk": ("attackers defenders", 200, (142, 450, 1420, 4500, 14200)),
 }
 HOURS = 2.0  # that one size may take
 PICTURE = ROOT / "docs" / "images" / "growth-by-layer.svg"
@@ -86,9 +87,9 @@ def solved(words: str) -> dict[str, Any]:
     name, *assignments = words.split()
     game = read_game(name, assignments)
     by_layer._compiled(game, None)
-    parameter, ready, _ = GROWN[game.name]
-    size = min(getattr(game, parameter), ready)
-    solve_by_layers(replace(game, **{parameter: size}))
+    parameters, ready, _ = GROWN[game.name]
+    small = {one: min(getattr(game, one), ready) for one in parameters.split()}
+    solve_by_layers(replace(game, **small))
     before = peak_bytes()
     started, busy = time.perf_counter(), time.process_time()
     solution = solve_by_layers(game, max_states=growth.MOST_STATES)
@@ -125,7 +126,7 @@ def sizes_in_turn() -> Iterator[tuple[str, int]]:
 
 
 def grown(wanted: Collection[str], known: Sequence[Row]) -> Iterator[list[dict[str, Any]]]:
-    """What each size of three games takes: all that is known, after each that was measured.
+    """What each size of some games takes: all that is known, after each that was measured.
 
     Parameters
     ----------
@@ -139,11 +140,16 @@ def grown(wanted: Collection[str], known: Sequence[Row]) -> Iterator[list[dict[s
         if not ({"growth", f"{name}:{size}"} & set(wanted)):
             continue
         parameter = GROWN[name][0]
-        said = _asked(f"{name} {parameter}={size}", HOURS * 3600)
+        said = _asked(f"{name} {assigned(parameter, size)}", HOURS * 3600)
         about = {"family": name, "parameter": parameter, "size": size, "commit": commit()}
         found[name, size] = {**about, **said}
         print(found[name, size], flush=True)
         yield [found[key] for key in sizes_in_turn() if key in found]
+
+
+def assigned(parameters: str, size: int) -> str:
+    """The parameters of a size, as typed."""
+    return " ".join(f"{one}={size}" for one in parameters.split())
 
 
 def _asked(words: str, limit: float) -> dict[str, Any]:
@@ -271,14 +277,14 @@ def _tried(model: Mapping[str, float], last: Row, masters: Row) -> list[str]:
     ]
 
 
-def of_three_games(rows: Sequence[Row], known: Mapping[str, Row]) -> list[str]:
+def of_games(rows: Sequence[Row], known: Mapping[str, Row]) -> list[str]:
     """The table of the growth figure: processor time and bytes a position."""
     table = []
     for name in GROWN:
         for row in rows:
             if row["family"] != name:
                 continue
-            game = f"`{name} {row['parameter']}={row['size']}`"
+            game = f"`{name} {assigned(row['parameter'], row['size'])}`"
             if "fault" in row:
                 table.append([game, row["fault"], *[""] * 6])
                 continue
@@ -321,7 +327,7 @@ def draw(rows: Sequence[Row]) -> str:
     good = [row for row in rows if "fault" not in row]
     named = [{**row, "n_states": row["states"], "seconds": row["cpu"]} for row in good]
     note = "Rules to a certified answer, once; seconds of processor time, of both cores together."
-    return growth.draw(named, PICTURE, note, "Time and memory of three games by layers")
+    return growth.draw(named, PICTURE, note, "Time and memory of four games by layers")
 
 
 def gains(rows: Sequence[Row]) -> list[str]:
@@ -351,7 +357,7 @@ def refreshed(page: str, found: Mapping[str, Any], known: Mapping[str, Row]) -> 
     for name, lines in (
         ("sizes", modelled(found["sizes"], known)),
         ("workers", gains(found["workers"])),
-        ("growth", of_three_games(found["growth"], known)),
+        ("growth", of_games(found["growth"], known)),
     ):
         said = [_when(found["about"][name]), ""] if name in found["about"] else []
         text = "\n".join([*said, *lines, ""])

@@ -26,7 +26,7 @@ ROWS = 24  # of a table that are kept, evenly spread
 VOLATILE = {
     *("seconds", "sweeps", "residual", "components", "largest_component", "mixing_components"),
     *("mixing_states", "evaluations", "iterations", "searches", "check", "file", "path"),
-    *("checked", "notes", "outcomes", "kept_from", "rounds", "largest_layer_bytes"),
+    *("checked", "notes", "outcomes", "kept_from", "rounds"),
 }
 
 SOLO, ALONE, TWO, MANY = "points", "one player", "two", "many"

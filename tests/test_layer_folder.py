@@ -45,7 +45,7 @@ def test_a_folder_holds_what_memory_holds_and_is_proved_again(game: Game, tmp_pa
             assert np.array_equal(getattr(answer, name), getattr(plain, name))
         for name in ("states", "layers", "progress", "actions"):
             assert np.array_equal(getattr(answer.space, name), getattr(plain.space, name))
-        for name in ("n_actions", "n_outcomes", "has_draws", "has_stakes", "most_bytes", "start"):
+        for name in ("n_actions", "n_outcomes", "has_draws", "has_stakes", "start"):
             assert getattr(answer.space, name) == getattr(plain.space, name)
         assert answer.space.action_names == plain.space.action_names
     every = np.arange(len(plain.space.states))

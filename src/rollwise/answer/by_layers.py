@@ -249,7 +249,6 @@ class ByLayer:
         return LayerFacts(
             layer.n_actions,
             layer.n_outcomes,
-            layer.nbytes,
             has_draws=bool((layer.endings == 0.0).any()),
             has_stakes=is_won and not plain,
         )

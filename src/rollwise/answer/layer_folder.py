@@ -52,14 +52,11 @@ class LayerFacts:
     Attributes
     ----------
     n_actions, n_outcomes : int
-    most_bytes : int
-        The memory of its graph.
     has_draws, has_stakes : bool
     """
 
     n_actions: int = 0
     n_outcomes: int = 0
-    most_bytes: int = 0
     has_draws: bool = False
     has_stakes: bool = False
 
@@ -70,7 +67,6 @@ class LayerFacts:
         return cls(
             sum(part.n_actions for part in every),
             sum(part.n_outcomes for part in every),
-            max((part.most_bytes for part in every), default=0),
             any(part.has_draws for part in every),
             any(part.has_stakes for part in every),
         )

@@ -54,8 +54,6 @@ class LayeredStates:
         Of the whole game.
     has_draws, has_stakes : bool
         As those of `rollwise.graph.StateGraph`.
-    most_bytes : int
-        The most memory of a layer while it is solved.
     keep : str
         The positions kept: ``all``, or ``start``, the start alone.
     n_found : int or None
@@ -78,7 +76,6 @@ class LayeredStates:
     n_outcomes: int
     has_draws: bool
     has_stakes: bool
-    most_bytes: int
     keep: str = ALL
     n_found: int | None = None
     first_rows: Mapping[int, list[int]] = field(default_factory=dict)
@@ -109,6 +106,11 @@ class LayeredStates:
     def n_states(self) -> int:
         """The number of positions of the game, kept or not."""
         return len(self.states) if self.n_found is None else self.n_found
+
+    @property
+    def largest_layer(self) -> int | None:
+        """The number of positions of the largest layer, if all positions are kept."""
+        return int(np.diff(self.layers).max()) if self.keep == ALL else None
 
     @property
     def n_positions(self) -> int:

@@ -174,6 +174,8 @@ class Layers:
                 stop = begin + expanded.layer.n
                 yield self._piece(self._benches[0], layer, begin, stop, expanded.unpacked())
                 begin = stop
+        if block is None and self._is_small(end - begin):
+            block = 0
         if block != 0:
             for piece in self._turns(layer, begin, end, block, keep_arrays):
                 begin = piece.end
@@ -188,10 +190,14 @@ class Layers:
         arrays = arrays.copied()
         return as_graph(self.rules, arrays, len(border)), border
 
+    def _is_small(self, n: int) -> bool:
+        """Whether `n` positions have few outcomes, by the mean of the game."""
+        return n * self.n_outcomes <= SOON * self.n_states
+
     def _whole(self, layer: int, begin: int, end: int, keep_arrays: bool) -> Piece:
         """Positions of a layer block by block, each block in the smallest types."""
         n = end - begin
-        if keep_arrays or not self.rules.has_throws:
+        if keep_arrays or not self.rules.has_throws or self._is_small(n):
             return self._at_once(self._benches[0], layer, begin, end, keep_arrays)
         if n > LARGE:
             memory_limits.map_large_arrays()
@@ -222,9 +228,8 @@ class Layers:
     ) -> Piece:
         """Positions of a layer as one block."""
         n = end - begin
-        soon = n * self.n_outcomes <= SOON * self.n_states
         explorer = self._begun(bench, begin, end)
-        expanded = bench.expanded(explorer, n, soon=soon, keep_arrays=keep_arrays)
+        expanded = bench.expanded(explorer, n, soon=self._is_small(n), keep_arrays=keep_arrays)
         del explorer
         _end(bench, n)
         return self._piece(bench, layer, begin, end, expanded)
@@ -274,7 +279,7 @@ class Layers:
         reuses the memory of the arrays.
         """
         explorer, n = self._begun(bench, begin, end), end - begin
-        explorer.run(n, soon=n * self.n_outcomes <= SOON * self.n_states)
+        explorer.run(n, soon=self._is_small(n))
         arrays = explorer.arrays()._replace(n_roots=self.n_roots)
         rows = explorer.graph.states[n : explorer.n_states]
         del explorer

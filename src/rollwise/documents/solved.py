@@ -13,7 +13,6 @@ import msgspec
 from rollwise.documents.model import (
     UNSET,
     Bound,
-    Bytes,
     Chance,
     DeviationGain,
     GameDocument,
@@ -45,7 +44,6 @@ from rollwise.numbers.printed import (
     estimated,
     estimated_chance,
     how_many,
-    in_bytes,
     in_common,
     percent,
     percents,
@@ -221,7 +219,7 @@ class Solved(GameDocument, frozen=True, kw_only=True, tag="rollwise/solve/1"):
     actions: int
     outcomes: int
     layers: Maybe[int] = UNSET
-    largest_layer_bytes: Maybe[Bytes] = UNSET
+    largest_layer: Annotated[Maybe[int | None], about("its positions; null if unknown")] = UNSET
     components: Annotated[Maybe[int], about("strongly connected ones")] = UNSET
     largest_component: Annotated[Maybe[int], about("its states")] = UNSET
     start: State
@@ -270,6 +268,12 @@ class Solved(GameDocument, frozen=True, kw_only=True, tag="rollwise/solve/1"):
         about("of fields without an end: positions from these numbers on were not needed"),
     ] = UNSET
 
+    def _layers_text(self) -> str:
+        text = how_many(self.layers or 0, "layer")
+        if not self.largest_layer:
+            return text
+        return f"{text}, the largest of {how_many(self.largest_layer, 'position')}"
+
     def blocks(self) -> Iterator[str | Rows]:
         yield self.title
         start = place_text(self.start)
@@ -306,9 +310,7 @@ class Solved(GameDocument, frozen=True, kw_only=True, tag="rollwise/solve/1"):
         if self.cube:
             yield from self.cube.blocks()
         if self.layers:
-            size = f"{how_many(self.layers, 'layer')}, the largest of "
-            size += in_bytes(self.largest_layer_bytes or 0)
-            yield f"  {sizes_text(self)} in {size}"
+            yield f"  {sizes_text(self)} in {self._layers_text()}"
             if self.keep == "start":
                 yield "  kept: the answer of the start; --save FOLDER keeps all"
             yield f"  strategy-iteration by layers: {spent}"
@@ -562,7 +564,7 @@ def _layers_facts(solution: Solution) -> dict[str, Any]:
         "keep": space.keep,
         "kept_states": len(solution),
         "layers": len(space.progress),
-        "largest_layer_bytes": space.most_bytes,
+        "largest_layer": space.largest_layer,
         "start": dict(zip(space.field_names, start, strict=True)),
     }
 

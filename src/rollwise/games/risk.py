@@ -48,8 +48,8 @@ class Risk(Game):
     for the land. With `result` "land" the attacker never stops, and only the land counts.
     """
 
-    attackers: int = parameter(10, at_least=1, at_most=1000, about="armies that may attack")
-    defenders: int = parameter(10, at_least=1, at_most=1000, about="armies in the land")
+    attackers: int = parameter(10, at_least=1, at_most=50_000, about="armies that may attack")
+    defenders: int = parameter(10, at_least=1, at_most=50_000, about="armies in the land")
     prize: int = parameter(3, at_least=0, at_most=1000, about="armies that the land is worth")
     result: str = parameter("armies", among=("armies", "land"), variant=True, about="what counts")
     players: ClassVar = 1
