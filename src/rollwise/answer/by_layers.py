@@ -116,7 +116,9 @@ class ByLayer:
         pieces: Iterator[Piece] | None = None,
     ) -> None:
         self._layers, self._answers, self._progress = layers, answers, progress
-        self._pieces = layers.last_first(answers.known) if pieces is None else pieces
+        if pieces is None:
+            pieces = layers.last_first(answers.known, together=answers.has_all)
+        self._pieces = pieces
         self.seconds = dict.fromkeys(("build", "solve", "certify"), 0.0)
         self._sign = float(sign_of(layers.rules.game.objective))
         self._to_prove: deque[_Solved] = deque()

@@ -112,6 +112,11 @@ class LayerAnswers:
         """Room for the answers of some states."""
         return cls(indptr, start, (np.empty(room), np.empty(room), np.empty(room, np.int32)))
 
+    @property
+    def has_all(self) -> bool:
+        """Whether the answers of all layers are in memory, so that their proofs can wait."""
+        return len(self.values) == int(self.indptr[-1])
+
     def values_of(self, states: NDArray[np.int32]) -> NDArray[np.float64]:
         """The values of states, by their numbers."""
         values: NDArray[np.float64] = self.values[states % len(self.values)]
@@ -427,6 +432,11 @@ class LayerFolder(LayerAnswers):
         self.checksums: dict[int, str] = {}
         self.is_written, self._written = True, 0.0
         self._looked_at: set[int] = set()
+
+    @property
+    def has_all(self) -> bool:
+        """Each layer is written when it is proved."""
+        return False
 
     @property
     def is_whole(self) -> bool:

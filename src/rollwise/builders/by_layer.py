@@ -19,6 +19,7 @@ from rollwise.builders.compiled.explorer import Explorer
 from rollwise.builders.compiled.spot_check import compare, compare_answers, sample_with
 from rollwise.builders.layer_walk import (
     LARGE,
+    SMALL,
     Expanded,
     Journal,
     KnownRows,
@@ -41,13 +42,12 @@ from rollwise.machine.switches import jit_disabled
 from rollwise.numbers.printed import how_many
 
 OUTCOMES_COMPARED = 100  # of a chosen state, about
-SOON = 100_000  # outcomes of a layer that will soon be expanded again
 FIRST_BLOCK, OUTCOMES_AT_ONCE = 16, 2_000_000  # positions; outcomes solved together
 BORDER_AT_ONCE = 1 << 22  # border states that are looked up together
 
 
 class Piece(NamedTuple):
-    """A layer, or some of its positions with later layers as their only targets.
+    """A layer, consecutive layers, or positions of one with later layers as their only targets.
 
     Attributes
     ----------
@@ -128,10 +128,12 @@ class Layers:
         """A state by its number."""
         return self.rules.layout.state(self.rows.part(number, number + 1)[0].tolist())
 
-    def last_first(self, but: Container[int] = (), *, keep_arrays: bool = False) -> Iterator[Piece]:
+    def last_first(
+        self, but: Container[int] = (), *, keep_arrays: bool = False, together: bool = False
+    ) -> Iterator[Piece]:
         """The layers of the game, terminal layers first.
 
-        If all positions of a layer lead to later layers, it comes in several pieces.
+        If all positions of a large layer lead to later layers, it comes in several pieces.
 
         Parameters
         ----------
@@ -139,6 +141,8 @@ class Layers:
             The layers to leave out.
         keep_arrays : bool
             Whether pieces have their `arrays`.
+        together : bool
+            Whether consecutive small layers come as one piece.
 
         Raises
         ------
@@ -147,9 +151,26 @@ class Layers:
         RulesDiffer
             Compiled rules and Python's rules disagree.
         """
-        for i in range(len(self) - 1, -1, -1):
-            if i not in but:
-                yield from self.pieces(i, *self.indptr[i : i + 2].tolist(), keep_arrays=keep_arrays)
+        last = len(self) - 1
+        while last >= 0:
+            first = last
+            if last not in but:
+                while together and first > 0 and first - 1 not in but:
+                    if not self._is_small(int(self.indptr[last + 1] - self.indptr[first - 1])):
+                        break
+                    first -= 1
+                yield from self._from_to(first, last, keep_arrays)
+            last = first - 1
+
+    def _from_to(self, first: int, last: int, keep_arrays: bool) -> Iterator[Piece]:
+        """A layer, or consecutive layers as one piece."""
+        begin, end = int(self.indptr[first]), int(self.indptr[last + 1])
+        if first == last:
+            yield from self.pieces(first, begin, end, keep_arrays=keep_arrays)
+            return
+        for layer in range(first, last + 1):
+            self._compare(layer, *self.indptr[layer : layer + 2].tolist())
+        yield self._at_once(self._benches[0], first, begin, end, keep_arrays)
 
     def pieces(
         self,
@@ -192,7 +213,7 @@ class Layers:
 
     def _is_small(self, n: int) -> bool:
         """Whether `n` positions have few outcomes, by the mean of the game."""
-        return n * self.n_outcomes <= SOON * self.n_states
+        return n * self.n_outcomes <= SMALL * self.n_states
 
     def _whole(self, layer: int, begin: int, end: int, keep_arrays: bool) -> Piece:
         """Positions of a layer block by block, each block in the smallest types."""
@@ -289,12 +310,14 @@ class Layers:
     def _border(
         self, bench: Workbench, layer: int, rows: NDArray[np.int32], begin: int, end: int
     ) -> NDArray[np.int32]:
-        """The numbers of the border states of some states of a layer."""
+        """The numbers of the border states of some states, from a layer on."""
+        ends = slice(layer, int(np.searchsorted(self.indptr, end)))
+        least = np.atleast_1d(self.progress[ends].min(axis=0))
         border = np.empty(len(rows), np.int32)
         for first in range(0, len(rows), BORDER_AT_ONCE):
             some = rows[first : first + BORDER_AT_ONCE]
             reached = bench.reached.of(some, asked=True)
-            if np.any(reached < np.atleast_1d(self.progress[layer])):
+            if np.any(reached < least):
                 raise falls(self.rules, self.rows.part(begin, end), bench.reached)
             layers = self._by_progress.find(reached)
             order = np.argsort(layers, kind="stable")  # keeps rows of one layer close in memory

@@ -73,8 +73,12 @@ class Frame(NamedTuple):
     def rows(self, keys: NDArray[np.uint64]) -> Rows:
         """The states of packed numbers."""
         rows = np.empty((len(keys), len(self.low)), np.int32)
-        kernels.unpack_rows(keys, *self, rows)
+        self.unpack(keys, rows)
         return rows
+
+    def unpack(self, keys: NDArray[np.uint64], rows: Rows) -> None:
+        """Write the states of packed numbers."""
+        kernels.unpack_rows(keys, *self, rows)
 
 
 def ordered(rows: Rows) -> Rows:
@@ -107,7 +111,7 @@ class KnownRows(Protocol):
         """Add a layer: its states in the order of their fields."""
 
     def part(self, begin: int, end: int) -> Rows:
-        """Some states of one layer, by their numbers."""
+        """Some states, by their numbers."""
 
     def find(self, rows: Rows, layer: Numbers) -> Numbers:
         """The numbers of states with known layers; -1 for unknown states."""
@@ -172,11 +176,16 @@ class PackedRows:
         self._tables = None
 
     def part(self, begin: int, end: int) -> Rows:
-        """Some states of one layer, by their numbers."""
+        """Some states, by their numbers."""
         if self._plain is not None:
             return self._plain.part(begin, end)
-        layer = int(np.searchsorted(self._known()[0], begin, side="right")) - 1
-        return self._frames[layer].rows(self._keys[begin:end])
+        rows, indptr = np.empty((end - begin, self._n_fields), np.int32), self._known()[0]
+        layer, first = int(np.searchsorted(indptr, begin, side="right")) - 1, begin
+        while first < end:
+            last = min(int(indptr[layer + 1]), end)
+            self._frames[layer].unpack(self._keys[first:last], rows[first - begin : last - begin])
+            layer, first = layer + 1, last
+        return rows
 
     def find(self, rows: Rows, layer: Numbers) -> Numbers:
         """The numbers of states with known layers; -1 for unknown states."""
@@ -191,10 +200,7 @@ class PackedRows:
         """All states."""
         if self._plain is not None:
             return self._plain.all()
-        states = np.empty((self._indptr[-1], self._n_fields), np.int32)
-        for frame, begin, end in zip(self._frames, self._indptr, self._indptr[1:], strict=False):
-            kernels.unpack_rows(self._keys[begin:end], *frame, states[begin:end])
-        return states
+        return self.part(0, self._indptr[-1])
 
     def _known(self) -> tuple[Any, ...]:
         if self._tables is None:
@@ -218,6 +224,7 @@ def _with_room(array: NDArray[Any], used: int, needed: int) -> NDArray[Any]:
 
 FEW = 20  # too few states for compiled rules
 OUTCOMES_AT_ONCE = 1_000_000  # expanded together, on one core
+SMALL = 100_000  # outcomes of a layer that is soon expanded
 MOST_CODES = 1 << 62
 
 
@@ -696,7 +703,7 @@ class Walk:
         outside = targets.rows()
         if self._n_known + len(roots) + len(outside) > self._most:
             return None
-        if room > 0:
+        if room > 0 and n_outcomes > SMALL:
             self.kept[number], self._room = kept, room
         return Found(roots, outside, n_outcomes, self.merging)
 
