@@ -41,8 +41,10 @@ def test_a_folder_holds_what_memory_holds_and_is_proved_again(game: Game, tmp_pa
     plain, saved = solve_by_layers(game), solve_by_layers(game, save=folder)
     read = load(folder, game)
     for answer in (saved, read):
+        bounds = answer.error_bounds + plain.error_bounds  # in memory, small layers are one piece
+        assert np.all(np.abs(answer.values - plain.values) <= bounds)
         for name in ("values", "error_bounds"):
-            assert np.array_equal(getattr(answer, name), getattr(plain, name))
+            assert np.array_equal(getattr(answer, name), getattr(saved, name))
         for name in ("states", "layers", "progress", "actions"):
             assert np.array_equal(getattr(answer.space, name), getattr(plain.space, name))
         for name in ("n_actions", "n_outcomes", "has_draws", "has_stakes", "start"):
@@ -57,7 +59,7 @@ def test_a_folder_holds_what_memory_holds_and_is_proved_again(game: Game, tmp_pa
     found = verify_layers(folder)
     assert found.verified
     assert found.n_proved == found.n_layers == len(plain.space.progress)
-    assert (found.error_bound, found.residual) == (plain.error_bounds.max(), 0)
+    assert (found.error_bound, found.residual) == (saved.error_bounds.max(), 0)
 
 
 class Killed(BaseException):

@@ -301,6 +301,8 @@ def test_rules_of_layers_run_once_where_there_is_room(
         return expanded(bench, begun, n, **given)
 
     monkeypatch.setattr(layer_walk.limits, "LOOKED_AT", 0)
+    for module in (by_layer, layer_walk):
+        monkeypatch.setattr(module, "SMALL", 1)
     plain = solve_by_layers(game)
     layers = find_layers(game)
     some = layers.kept[len(layers) - 1][0].nbytes
@@ -318,3 +320,23 @@ def test_rules_of_layers_run_once_where_there_is_room(
     else:
         assert n < asked < 2 * n
     assert not [pieces for pieces in layers.kept.values() for p in pieces if p.nbytes <= 0]
+
+
+@pytest.mark.parametrize(
+    "game", [Pig(12), SuperSix(9), RoyalUr(pieces=2), Stairs(9), Climber(9)], ids=str
+)
+def test_small_layers_together_have_the_answers_of_each(
+    game: Game, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    layers = find_layers(game)
+    together = list(layers.last_first(together=True))
+    assert len(together) < len(layers)
+    assert [piece.begin for piece in together] == [*(p.end for p in together[1:]), 0]
+    found = solve_by_layers(game)
+    monkeypatch.setattr(by_layer, "SMALL", 0)
+    each = solve_by_layers(game)
+    bounds = found.error_bounds + each.error_bounds
+    assert np.all(np.abs(found.values - each.values) <= bounds)
+    assert bounds.max() < 1e-10
+    assert np.array_equal(found.space.actions, each.space.actions)
+    assert found.space.n_outcomes == each.space.n_outcomes
