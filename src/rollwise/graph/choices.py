@@ -261,6 +261,9 @@ def part_of(graph: StateGraph, states: NDArray[Any]) -> tuple[StateGraph, Ints]:
     return part, target[goes_on].astype(np.int64)
 
 
+PLACES_OF_STATE = 16  # of a table of all combinations of fields, instead of sorting
+
+
 def in_order(states: NDArray[Any]) -> Ints:
     """How states stand in the order of their fields: (n_states,) int64.
 
@@ -268,15 +271,24 @@ def in_order(states: NDArray[Any]) -> Ints:
     ----------
     states : (n_states, n_fields) int
     """
-    if not len(states):
+    n = len(states)
+    if not n:
         return np.empty(0, np.int64)
-    low, high = states.min(axis=0).astype(np.int64), states.max(axis=0).astype(np.int64)
-    if np.prod((high - low + 1).astype(np.float64)) >= 2.0**62:
-        return np.lexsort(states.T[::-1])
-    key = np.zeros(len(states), np.int64)  # one number for each state is sorted sooner
-    for field, least, most in zip(states.T, low, high, strict=True):
-        key = key * (most - least + 1) + (field - least)
-    return np.argsort(key)
+    fields = np.ascontiguousarray(states.T)
+    low, high = fields.min(axis=1).astype(np.int64), fields.max(axis=1).astype(np.int64)
+    n_places = float(np.prod((high - low + 1).astype(np.float64)))
+    if n_places >= 2.0**62:
+        return np.lexsort(fields[::-1])
+    place = np.zeros(n, np.int64)  # the index of each state among all combinations of fields
+    for field, least, most in zip(fields, low, high, strict=True):
+        place = place * (most - least + 1) + (field - least)
+    if n_places <= PLACES_OF_STATE * n:
+        state = np.full(int(n_places), -1, np.int64)
+        state[place] = np.arange(n)
+        found = state[state >= 0]
+        if len(found) == n:  # no two states are equal
+            return found
+    return np.argsort(place)
 
 
 def costs(graph: StateGraph, action_values: Floats) -> Floats:
