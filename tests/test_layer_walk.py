@@ -268,7 +268,6 @@ def test_one_core_finds_what_both_find(game: Game, monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(layer_walk.Workbench, "expanded", counted)
     monkeypatch.setattr(layer_walk, "WORTH_BOTH", 2)
-    monkeypatch.setattr(layer_walk, "OUTCOMES_AT_ONCE", 1)
     found = find_layers(game)
     assert len(set(threads)) > 1
     solved = solve_by_layers(game)
