@@ -101,10 +101,10 @@ def solve_by_layers(
     folder = _opened(game, place, resume, progress)
     layers, answers = _begun(game, place, folder, max_states, progress, keep, pool)
     seconds = {"states": time.perf_counter() - began}
-    memory_limits.require(
-        _bytes_to_solve(layers, keep, in_folder=isinstance(answers, LayerFolder)),
-        f"solving {title_of(game.name, game.parameters)}",
-    )
+    needed = _bytes_to_solve(layers, keep, in_folder=isinstance(answers, LayerFolder))
+    if needed > memory_limits.left():
+        layers.kept.clear()
+    memory_limits.require(needed, f"solving {title_of(game.name, game.parameters)}")
     if pool is not None:
         assert isinstance(answers, LayerFolder)
 

@@ -31,7 +31,7 @@ LOOKED_AT = 1024
 MOST_YIELDED = 1_000_000
 
 
-KEPT_OF_ROOM = 4  # divisor: the part of the memory for the rules of layers, until they are solved
+KEPT_OF_ROOM = 8  # divisor: the part of the memory for the rules of layers, until they are solved
 
 
 def bytes_to_keep() -> int:
