@@ -199,10 +199,10 @@ play threes --contest | write as=contest
 play pig --resume x.game --against random | --against doesn't go with --resume
 play threes --seats second | for games of two against rollwise
 play pig target=10 --against human --seats second | for games of two against rollwise
-play pig players=3 target=9 --seats human,random | --seats names 2 seats
+play pig players=3 target=9 --seats human,random | --seats names 2: human,random
 play pig players=3 target=9 --seats human,random,random --against random | doesn't go with --seats
 play pig players=3 target=9 --seats second | --seats second is for games of two
-play threes dice=2 --seats a,b | --seats names 2 seats, and
+play threes dice=2 --seats a,b | and threes is a game for one
 play pig players=3 target=9 --seats human,best,random | no policy 'best'
 
 % games with hidden dice

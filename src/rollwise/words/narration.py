@@ -415,14 +415,16 @@ class Narrator:
     def _score(self, action: int, outcome: Outcome, points: float) -> str:
         """The points of a game for points: so far, or in all at the end of the player's turns.
 
-        In a game of two, the gain of the move from the opponent.
+        The result of a cycle (`rollwise.derive.average`) has the cost of time too. In a game of
+        two, the gain of the move from the opponent.
         """
         if self.source.objective == "win":
             gain = outcome.action.reward
             return f"gains {gain:g}" if gain > 0 else f"pays {-gain:g}" if gain else ""
         made = self.points_of(action)
         if outcome.is_over or outcome.passes:
-            return f"{points + made:g} in all"
+            costs = self.game is not None and self.game.base_game.objective == "average"
+            return f"{points + made:g} in all{', less the cost of time' if costs else ''}"
         return f"{points + made:g} so far" if made else ""
 
     def _thrown(self, action: int, faces: Sequence[int]) -> str:
