@@ -123,8 +123,8 @@ def refuse_hidden(game: Game) -> NoReturn:
         f"{title_of(game.name, game.parameters)} has hidden dice or simultaneous choices; "
         + spelled(
             python="rollwise.hidden.solve(game) solves it",
-            command_line="solve, check, table, advise, evaluate, respond, simulate, play, page, "
-            "report and export --to efg take such games",
+            command_line="solve, verify, check, table, advise, evaluate, respond, simulate, learn, "
+            "play, page, report and export --to efg take such games",
         )
     )
 
