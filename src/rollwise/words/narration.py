@@ -471,9 +471,7 @@ class Narrator:
         name = self.graph.view.action(action).name
         if len(faces) != len(sides):
             thrown = self._thrown(action, ())
-            raise UsageError(
-                f"{name} throws {thrown or '0 dice'}, but {len(faces)} faces are given"
-            )
+            raise UsageError(f"{name} throws {thrown or '0 dice'}, not {len(faces)}")
         for face, most in zip(faces, sides, strict=True):
             if not 1 <= face <= most:
                 raise UsageError(f"a die shows {face}, but it has the faces 1 to {most}")
