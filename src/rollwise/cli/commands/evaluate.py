@@ -146,9 +146,7 @@ def evaluate(
         from rollwise.answer.rows import evaluated_rows
 
         assert mine is not None
-        _tell_rows(
-            chosen, evaluated_rows(graph, mine, evaluation, where), form, out, document
-        )
+        _tell_rows(chosen, evaluated_rows(graph, mine, evaluation, where), form, out, document)
     elif ASKED.json or finished or iterate:
         render(document)
     if not (finished or iterate):
