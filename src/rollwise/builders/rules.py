@@ -173,7 +173,10 @@ class Rules:
                 "points endless play loses without bound, or is refused"
             )
         elif game.players > 2 and may_go_on:
-            fault = f"endless = {game.endless!r} is for games of one or two players"
+            fault = (
+                f"endless = {game.endless!r} is for games of one or two players; with more, every "
+                "play has to end: count the turns in the state"
+            )
         if fault:
             raise self.fault(fault)
         require_certain(game)
@@ -527,6 +530,8 @@ class Rules:
             if not isinstance(field, tuple) or len(field) != size:
                 wanted = "a whole number" if size is None else f"a tuple of {size} whole numbers"
                 must = f"as in start(), it is {wanted}"
+                if size is not None and isinstance(field, tuple) and len(field) < size:
+                    must += "; fill it up, with 0 for example"
                 if isinstance(field, list | dict | set):
                     must = "a field is a whole number, or a tuple of them that keeps its length"
                 raise self.fault(f"{where} gives {name}={shown(field)}; {must}")
