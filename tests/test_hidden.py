@@ -159,7 +159,7 @@ def test_simultaneous_choices_have_ranges_too():
     assert answer.ranges(mover) == [pytest.approx((0.0, 1.0), abs=1e-6)] * 3
     assert answer.ranges(other) == []
     text = output("table", f"{__file__}:Same")
-    assert "roll 0 to 100 %" in text
+    assert "roll: 0 to 100 %" in text
 
 
 class Only(NamedTuple):

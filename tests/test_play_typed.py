@@ -187,6 +187,8 @@ class TwoHeads(Game):
         return faces[0] - 1
     def face_name(self, face):
         return ("", "tail", "head")[face]
+    def field_text(self, name, number):
+        return ("none", "one")[number]
 """
 
 
@@ -196,6 +198,7 @@ def test_faces_are_typed_by_number_or_name(tmp_path):
     shown = " ".join(shown.split())
     assert "'edge' isn't a face of a die; type numbers, or tail or head" in shown
     assert "throws 1 die, not 2" in shown
+    assert "heads none → one" in shown
     assert "you win" in shown
 
 

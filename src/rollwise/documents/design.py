@@ -353,8 +353,8 @@ class Exploited(GameDocument, frozen=True, kw_only=True, tag="rollwise/exploit/1
         scale, unit = (1.0, "points") if self.unit != WINS else (100.0, "%")
         player = self.player
         yield (
-            f"{self.title}: {self.decisions:,} choices of {player} in {self.games:,} "
-            f"games, in {self.states:,} positions"
+            f"{self.title}: {how_many(self.decisions, 'choice')} of {player} in "
+            f"{how_many(self.games, 'game')}, in {how_many(self.states, 'position')}"
         )
         names = ("gain", "promise", "risk")
         figures = [[getattr(one, name) for name in names] for one in self.tried]

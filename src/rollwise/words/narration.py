@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -75,7 +75,11 @@ def as_other_sees(graph: StateGraph) -> tuple[int, ...]:
 
 
 def changes(
-    graph: StateGraph, state: int, following: int, seen: tuple[int, ...] | None = None
+    graph: StateGraph,
+    state: int,
+    following: int,
+    seen: tuple[int, ...] | None = None,
+    meaning: Callable[[str, int], str] = lambda name, number: "",
 ) -> str:
     """The changed fields, by name, from the view of the player who moved.
 
@@ -83,13 +87,19 @@ def changes(
     ----------
     seen : tuple of int, optional
         `as_other_sees`, if the turn has passed.
+    meaning : callable
+        Gives the words for a number in a field; without words it is written as a number.
     """
     before, after = graph.fields[state].tolist(), graph.fields[following].tolist()
     if seen is not None:
         places = zip(before, seen, strict=True)
         after = [old if index < 0 else after[index] for old, index in places]
     rows = zip(graph.field_names, before, after, strict=True)
-    texts = [f"{name} {old} → {new}" for name, old, new in rows if old != new]
+    texts = [
+        f"{name} {meaning(name, old) or old} → {meaning(name, new) or new}"
+        for name, old, new in rows
+        if old != new
+    ]
     if len(texts) > MOST_CHANGES:
         texts[MOST_CHANGES - 1 :] = [f"and {len(texts) - MOST_CHANGES + 1} fields more"]
     return ", ".join(texts)
@@ -261,11 +271,11 @@ class Narrator:
         """The fields changed by an outcome that continues the game, from the view of the mover."""
         s, t = outcome.action.state.index, outcome.target
         if not outcome.passes:
-            return changes(self.graph, s, t)
+            return changes(self.graph, s, t, meaning=self.field_text)
         # the points of the other player stand elsewhere, and those of several in other places
         if self.source is not self.graph or self.graph.players > 2:
             return ""
-        return changes(self.graph, s, t, self._seen_by_other)
+        return changes(self.graph, s, t, self._seen_by_other, self.field_text)
 
     def told(self, action: int, number: int, faces: Sequence[int] = ()) -> str:
         """The outcome of an action in the rules' own words, or its throw; empty without words."""
