@@ -293,9 +293,9 @@ def check(game: Game) -> None:
         error = str(fault)
     findings = [Finding("error", "rules", error) if error else Finding("ok", "rules", found)]
     for name in type(game).policies() if error is None else ():
-        fault = positions.policy_fault(name)
-        text = fault or f"{name} has an action for every state"
-        findings.append(Finding("error" if fault else "ok", "policies", text))
+        wrong = positions.policy_fault(name)
+        text = wrong or f"{name} has an action for every state"
+        findings.append(Finding("error" if wrong else "ok", "policies", text))
     faulty = any(finding.level == "error" for finding in findings)
     render(Checked(game.name, not faulty, findings))
     end_if(faulty, "the rules have an error")
