@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from cli_runner import output, refusal, run
+from cli_runner import output, play, refusal, run
 from little_games import Lanes
 
 import rollwise
@@ -224,6 +224,8 @@ def test_a_published_average(tmp_path: Path) -> None:
     output("solve", "parrondo.py", "--save", "kept.rollwise", cwd=tmp_path)
     checked = output("verify", "kept.rollwise", "parrondo.py", "--exact", cwd=tmp_path)
     assert "verified" in checked
+    shown = play(tmp_path, "parrondo.py", "--seed", "1", typed=" / ".join(["1"] * 200)).stdout
+    assert "in all, less the cost of time" in shown
 
 
 @pytest.mark.needs_jit

@@ -77,7 +77,7 @@ def test_the_shell_completes_words(typed, offered, monkeypatch):
 
 
 def test_table_as_csv_json_and_text(tmp_path):
-    where = ["--where", "lid >= 3 and forced == 0"]
+    where = ["--where", "lid >= 3 and forced == False"]
     rows = list(
         csv.DictReader(io.StringIO(output("table", "super-six", "sticks=7", *where, "--csv")))
     )

@@ -60,6 +60,7 @@ def test_forms_are_methods_of_a_game():
     assert Threes(dice=2).chase(3) == Chase(Threes(dice=2), 3)
     assert Threes(dice=2).contest("first") == Duel(Threes(dice=2), "first")
     assert Threes(dice=2).with_score() == WithScore(Threes(dice=2))
+    assert Threes(dice=2).contest().cube().parameters["as"] == "contest.cube"
 
 
 @pytest.mark.parametrize("game", TYPED, ids=lambda game: f"{game.form}-{game.name}")

@@ -125,7 +125,7 @@ def test_a_goal_out_of_reach_says_so():
 
 
 def by_hand(old, new):
-    """States with a choice in both in which nothing that was best is best, by their names."""
+    """States of both with a choice in the new game where nothing that was best is best."""
     found = set()
     places = {tuple(row): s for s, row in enumerate(old.graph.rows.tolist())}
     for s, row in enumerate(new.graph.rows.tolist()):
@@ -133,7 +133,7 @@ def by_hand(old, new):
         if t is None:
             continue
         here, there = new.graph.view[s], old.graph.view[t]
-        if min(len(here.labels), len(there.labels)) < 2:
+        if len(here.labels) < 2:
             continue
         was = {a.label for a in there.actions if old.is_best[a.index]}
         now = {a.label for a in here.actions if new.is_best[a.index]}

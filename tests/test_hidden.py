@@ -17,7 +17,7 @@ import naive_hidden as naive
 import numpy as np
 import polars as pl
 import pytest
-from cli_runner import output, refusal
+from cli_runner import output, refusal, run
 from little_games import Lanes
 
 import rollwise
@@ -159,7 +159,7 @@ def test_simultaneous_choices_have_ranges_too():
     assert answer.ranges(mover) == [pytest.approx((0.0, 1.0), abs=1e-6)] * 3
     assert answer.ranges(other) == []
     text = output("table", f"{__file__}:Same")
-    assert "roll 0 to 100 %" in text
+    assert "roll: 0 to 100 %" in text
 
 
 class Only(NamedTuple):
@@ -669,6 +669,25 @@ def test_learned_strategies_get_better_and_are_proved(tmp_path):
     assert "no hidden fields" in refusal("learn", "simultaneous-pig", "--games", "5")
     large = refusal("learn", "liars-dice", "--games", "5", "--max-states", "5000")
     assert "more than 5,000 histories" in large
+
+
+def test_check_tries_the_policies_of_the_rules(tmp_path):
+    (tmp_path / "own.py").write_text(
+        "from rollwise import policy\n"
+        "from rollwise.games.kuhn_poker import KuhnPoker\n"
+        "class Own(KuhnPoker):\n"
+        "    @policy\n"
+        "    def calm(self, s):\n"
+        "        return next(iter(self.actions(s)))\n"
+        "    @policy\n"
+        "    def odd(self, s):\n"
+        "        return 7\n"
+    )
+    found = run("check", "own.py", "--json", cwd=tmp_path)
+    assert found.returncode == 1
+    levels = {row["text"]: row["level"] for row in json.loads(found.stdout)["findings"]}
+    assert levels["calm has an action for every state"] == "ok"
+    assert any("the policy odd takes action 7" in text for text in levels)
 
 
 def test_answers_are_kept_between_runs(tmp_path, monkeypatch):

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from cli_runner import output, refusal
+from cli_runner import output, refusal, run
 
 SHEET = """
 from dataclasses import dataclass
@@ -61,6 +61,14 @@ def test_they_are_found_and_read_anew(sheet):
     sheet.with_name("late.py").write_text("ONE = 3\n")
     assert chance(sheet) == 0.75
     assert "odds" not in sys.modules
+
+
+def test_a_name_of_python_is_not_a_neighbour(sheet):
+    done = run("solve", str(sheet))
+    assert f"import random means the module of Python, not {sheet.with_name('random.py')}" in (
+        done.stderr
+    )
+    assert "give that file another name" in done.stderr
 
 
 def test_faults_of_neighbours_are_told(sheet):

@@ -47,8 +47,12 @@ def test_a_game_that_goes_on_for_ever_can_be_stopped(tmp_path):
 # ---- nothing is lost
 
 
-@pytest.mark.parametrize("how", [EOFError, KeyboardInterrupt])
-def test_a_kept_game_holds_every_move_however_it_ends(tmp_path, how):
+# Rich ends the program with SystemExit where the reader of its output has gone
+@pytest.mark.parametrize(
+    ("how", "code"),
+    [(EOFError, 0), (KeyboardInterrupt, 130), (BrokenPipeError, 1), (SystemExit, 1)],
+)
+def test_a_kept_game_holds_every_move_however_it_ends(tmp_path, how, code):
     typed = iter(["roll", "roll"])
 
     def answer(*_):
@@ -58,7 +62,7 @@ def test_a_kept_game_holds_every_move_however_it_ends(tmp_path, how):
 
     with mock.patch("builtins.input", answer):
         done = run("play", *PIG, "--save", "a.game", cwd=tmp_path)
-    assert done.returncode == (130 if how is KeyboardInterrupt else 0)
+    assert done.returncode == code
     assert "go on with: rollwise play pig --resume a.game" in done.stderr
     assert moves(tmp_path / "a.game") == "you: roll 5, roll 3, roll 6"
     shown = play(tmp_path, "--resume", "a.game", typed="undo")
@@ -156,6 +160,46 @@ def test_a_throw_that_nobody_throws_is_refused_with_those_that_are(tmp_path):
     assert "'x' isn't a face of a die" in shown
     assert "→ you throw 2 and 3" in shown  # in any order
     assert moves(tmp_path / "two-boxes.game") == "you: throw 2 3"
+
+
+COINS = """
+from typing import NamedTuple
+from rollwise import AGAIN, LOSE, WIN, Game, dice
+
+class Coins(NamedTuple):
+    heads: int
+
+class TwoHeads(Game):
+    players = 1
+    def start(self):
+        return Coins(0)
+    def actions(self, s):
+        return (0,)
+    def outcomes(self, s, action):
+        for ways, face in dice.one(2):
+            if face == 1:
+                yield ways, LOSE, s
+            else:
+                yield ways, WIN if s.heads else AGAIN, Coins(1)
+    def throw(self, s, action):
+        return (2,)
+    def fallen(self, s, action, faces):
+        return faces[0] - 1
+    def face_name(self, face):
+        return ("", "tail", "head")[face]
+    def field_text(self, name, number):
+        return ("none", "one")[number]
+"""
+
+
+def test_faces_are_typed_by_number_or_name(tmp_path):
+    (tmp_path / "coins.py").write_text(COINS)
+    shown = play(tmp_path, "coins.py", "--dice", "by-hand", typed="edge / 2 1 / Head / 2").stdout
+    shown = " ".join(shown.split())
+    assert "'edge' isn't a face of a die; type numbers, or tail or head" in shown
+    assert "throws 1 die, not 2" in shown
+    assert "heads none → one" in shown
+    assert "you win" in shown
 
 
 # ---- games of three or more at the terminal, and their books

@@ -92,6 +92,10 @@ evaluate craps --policy random --against random | for one
 evaluate pig target=6 --policy optimal,random --against random | --against doesn't go with
 evaluate pig target=6 --policy optimal,random,random | has 2 seats, and 3 policies were given
 respond craps --to random | for one
+length pig target=9 --policy optimal,random | goes with --within K
+export simultaneous-pig --to efg | can return to the position & each must end
+tune frozen-lake --vary discount=0.1..0.5 --for "value = 0.5" | no step & 0.1..0.5..0.1
+advise shut-the-box tiles=4 --state "open={{1,99}},dice=2" | isn't a state
 respond super-six sticks=7 --to nothing.csv | no file
 simulate piglet --policy hold-at-20 | no policy 'hold-at-20'
 simulate piglet --policy hold-at-2 --games 0 | --games
@@ -199,10 +203,10 @@ play threes --contest | write as=contest
 play pig --resume x.game --against random | --against doesn't go with --resume
 play threes --seats second | for games of two against rollwise
 play pig target=10 --against human --seats second | for games of two against rollwise
-play pig players=3 target=9 --seats human,random | --seats names 2 seats
+play pig players=3 target=9 --seats human,random | --seats names 2: human,random
 play pig players=3 target=9 --seats human,random,random --against random | doesn't go with --seats
 play pig players=3 target=9 --seats second | --seats second is for games of two
-play threes dice=2 --seats a,b | --seats names 2 seats, and
+play threes dice=2 --seats a,b | and threes is a game for one
 play pig players=3 target=9 --seats human,best,random | no policy 'best'
 
 % games with hidden dice

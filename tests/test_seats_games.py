@@ -20,7 +20,9 @@ from little_games import Spot
 
 import rollwise
 from rollwise import Game, game, payoffs, shared, skip, won_by
+from rollwise.answer.evaluation import respond_to_all
 from rollwise.derive.contest import Duel
+from rollwise.documents.answers import seats_response_document
 from rollwise.errors import RulesError
 from rollwise.game import (
     MOST_SKIPPED,
@@ -374,6 +376,16 @@ def ends_with(seats, then):
             yield 1, self.ending, s
 
     return Once()
+
+
+@pytest.mark.parametrize("others", ["adversaries", "allies"])
+@pytest.mark.parametrize(
+    ("ending", "text"), [(payoffs(3, -1, 0), "gets on average 3"), (won_by(0), "wins 100")]
+)
+def test_the_best_result_against_all_others_has_the_unit_of_the_game(ending, text, others):
+    graph = build_seats(ends_with(3, ending))
+    found = seats_response_document(graph, respond_to_all(graph, others))
+    assert f"seat 1 {text}" in "\n".join(map(str, found.blocks()))
 
 
 @pytest.mark.needs_jit

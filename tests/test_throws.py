@@ -10,12 +10,13 @@ import numpy as np
 import polars as pl
 import pytest
 from cli_runner import output, refusal
-from throwing import OrderedDice, Runners, TwoBoxes
+from throwing import HighestPair, OrderedDice, Runners, TwoBoxes
 
 import rollwise
 from rollwise.derive.changed import throws_as_fields
-from rollwise.errors import RulesError
+from rollwise.errors import RulesError, UsageError
 from rollwise.games import find
+from rollwise.games.pig import Pig
 from rollwise.graph import NO_THROW, THROW
 from rollwise.methods import METHODS
 
@@ -60,6 +61,19 @@ def test_a_throw_is_no_state():
     assert len(after) == 4
     assert set(after["action"]) <= set(TwoBoxes.action_names)
     assert graph.state_text(3) == "open=(1, 1), left=2, throw=(1, 1)"
+
+
+def test_a_table_of_three_seats_has_rows_before_or_after_throws():
+    solution = rollwise.solve(HighestPair())
+    before, after = solution.table(), solution.table(throws=True)
+    assert len(before) == len(solution)
+    assert before["action"].is_null().all()
+    assert "throw.0" not in before.columns
+    assert not after["throw.0"].is_null().any()
+    assert "throw" not in after["action"].to_list()
+    assert set(after["probability"]) == {1.0}
+    with pytest.raises(UsageError, match="has no throws"):
+        rollwise.solve(Pig(3, players=3)).table(throws=True)
 
 
 RULES = """

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 from cli_runner import output, refusal, run
 from small_games import small_game
-from stalling_games import Road
+from stalling_games import Road, Standoff
 
 import rollwise
 from rollwise import verify
@@ -186,6 +186,12 @@ def test_neither_solver_nor_search_is_run(file, monkeypatch):
     monkeypatch.setattr(Search, "__init__", never)
     assert verify(file).verified
     assert rollwise.load(file).status == "certified"
+
+
+@pytest.mark.parametrize("method", ["value-iteration", "linear-programming"])
+def test_other_methods_where_both_can_keep_passing(method, tmp_path):
+    rollwise.solve(Standoff(), method=method).save(tmp_path / "it.parquet")
+    assert verify(tmp_path / "it.parquet", game=Standoff()).verified
 
 
 def test_points_and_rests_that_cost(tmp_path):

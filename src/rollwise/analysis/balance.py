@@ -50,7 +50,7 @@ class Option(NamedTuple):
     best, only_best : int
         Numbers of positions where it is one of the best, and where it is the only best action.
     in_a_game : float
-        Expected number of times in a game of best play; in floating point.
+        Expected number of times in a game of best play, without forced moves; in floating point.
     dominated_by : str or None
         Another action, legal wherever this one is, never worse, and better somewhere.
     """

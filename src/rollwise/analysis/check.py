@@ -100,7 +100,8 @@ def check(game: Game, *, max_states: int | None = None, progress: Progress | Non
         n = graph.n_positions
         chosen = np.random.default_rng().permutation(n)[:MOST_COMPARED]
         compare_builders(report, game, graph.states[graph.positions[chosen]])
-    _look_for_oddities(report, graph)
+    if game.made_from is game:
+        _look_for_oddities(report, graph)
     if fault := nothing_at_stake(graph):
         report.add("warning", "stakes", fault)
     _look_for_unreachable(report, graph)

@@ -27,7 +27,7 @@ class Difference:
     ----------
     old, new : Solution
     in_both : int
-        States in both games, with a choice in both.
+        States in both games, with a choice in the new one.
     changed : (n,) int64
         States of the new game where no best action of the old game is best: first the states
         reached by the old strategy in self-play, the costliest first.
@@ -85,7 +85,6 @@ def difference(old: Solution, new: Solution) -> Difference:
     best_before = np.zeros(two.n_actions, bool)
     best_before[there] = old.is_best[partners[there]]
     both = (state >= 0) & has_choice(two)
-    both[both] = has_choice(one)[state[both]]
     kept = fold_actions(two, np.logical_or, best_before & new.is_best)
     carried, is_old = _carried(old, new, partners)
     costs = fold_actions(two, np.add, carried.probability * new.regret)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import product
 
 from rollwise.analysis.chain import Chain, greedy, measure_skill
@@ -30,7 +31,8 @@ CHANCES = ("first_player", "draws")  # the others are no probabilities
 OF_THE_START = ("first_player", "value")  # known from an answer by layers as well
 MOST_POINTS = 10_000
 _AIM = re.compile(r"(?:(min|max)\s+(\w+)|(\w+)\s*=\s*(\S+))")
-_RANGE = re.compile(r"(-?\d+)\.\.(-?\d+)(?:\.\.(\d+))?")
+NUMBER = r"\d+(?:\.\d+)?"
+_RANGE = re.compile(rf"(-?{NUMBER})\.\.(-?{NUMBER})(?:\.\.({NUMBER}))?")
 
 Progress = Callable[[str, int, "int | None"], None]
 
@@ -157,6 +159,8 @@ def values_of(text: str) -> tuple[str, list[str]]:
     ('sides', ['4', '6', '8'])
     >>> values_of("target=20..50..10")
     ('target', ['20', '30', '40', '50'])
+    >>> values_of("chance=0.1..0.3..0.1")
+    ('chance', ['0.1', '0.2', '0.3'])
     """
     name, equals, listed = text.partition("=")
     if not equals or not name or not listed:
@@ -164,12 +168,14 @@ def values_of(text: str) -> tuple[str, list[str]]:
     match = _RANGE.fullmatch(listed)
     if match is None:
         return name, [value.strip() for value in listed.split(",")]
-    low, high, by = int(match[1]), int(match[2]), int(match[3] or 1)
+    low, high, by = Decimal(match[1]), Decimal(match[2]), Decimal(match[3] or 1)
     if not by or high < low:
         raise ParameterError(f"{text!r} is empty; write the smaller number first, and a step > 0")
+    if match[3] is None and "." in listed.replace("..", ""):
+        raise ParameterError(f"{text!r} has no step; say one: 0.1..0.5..0.1")
     if (high - low) // by >= MOST_POINTS:
         raise ParameterError(f"{text!r} has more than {MOST_POINTS:,} values; say a step: 1..9..2")
-    return name, [str(value) for value in range(low, high + 1, by)]
+    return name, [str(low + k * by) for k in range(int((high - low) // by) + 1)]
 
 
 def tune(

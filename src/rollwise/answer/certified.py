@@ -148,8 +148,12 @@ def _settle_and_certify(
     found = solve_settled(settled, border_values, method, options, progress)
     solved = time.perf_counter()
     proof = prove_settled(settled, found, border_values, border_bounds, options, progress)
+    bounds = proof.bounds
+    if found.converged and proof.enclosed is not None:  # a file of these can be verified
+        values, bounds = proof.enclosed
+        found = replace(found, values=values)
     result = replace(found.spread(settled), seconds=solved - started)
-    certificate = Certificate(settled.spread(proof.bounds, 0.0), proof.residual)
+    certificate = Certificate(settled.spread(bounds, 0.0), proof.residual)
     return CertifiedResult(result, certificate, time.perf_counter() - solved)
 
 

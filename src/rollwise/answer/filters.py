@@ -250,10 +250,10 @@ class _Reader:
         import polars as pl
 
         if isinstance(node, ast.Constant):
-            if isinstance(node.value, int | float | str) and not isinstance(node.value, bool):
+            if isinstance(node.value, int | float | str):
                 if isinstance(node.value, int) and node.value >= 1 << 63:
                     raise ExpressionError("the condition has a number of more than 64 bits")
-                return pl.lit(node.value)
+                return pl.lit(int(node.value) if isinstance(node.value, bool) else node.value)
         elif isinstance(node, ast.Name):
             if node.id in self.columns:
                 return pl.col(node.id)

@@ -635,8 +635,8 @@ class Solution:
             before a throw), ``value``, ``win_probability`` (null for a score) and
             ``error_bound`` (null for estimates); then the method's own columns, fractions as
             text. With three or more players a row for each action with positive probability: the
-            fields, ``action``, ``probability``, the value of each seat from the mover on,
-            ``error_bound`` and ``deviation_gain``.
+            fields, ``action`` and ``probability`` (null before a throw), the value of each seat
+            from the mover on, ``error_bound`` and ``deviation_gain``.
 
         Raises
         ------
@@ -651,8 +651,7 @@ class Solution:
     def states_where(self, where: str | None = None, *, throws: bool = False) -> NDArray[np.int64]:
         """The states with a row in `table`, in its order; parameters and errors as there.
 
-        With three or more players the actions with a row, in the order of the graph. `throws` then
-        includes the throws before a choice.
+        With three or more players the actions with a row, in the order of the graph.
         """
         from rollwise.answer.filters import mentions, rows_where
 
@@ -673,8 +672,6 @@ class Solution:
 
     def _states_shown(self, throws: bool) -> NDArray[np.int64]:
         """The states of all rows: positions, or their throws; see `states_where`."""
-        if self.profile is not None:
-            return self.profile.taken(throws)
         space = self.space
         if not isinstance(space, StateGraph):
             if throws:
@@ -682,7 +679,11 @@ class Solution:
             return np.arange(space.n_positions)
         if throws and not space.throw_names:
             raise UsageError(f"{space.game} has no throws")
-        return np.flatnonzero(space.thrown_in) if throws else space.positions
+        states = np.flatnonzero(space.thrown_in) if throws else space.positions
+        if self.profile is None:
+            return states
+        taken = self.profile.taken
+        return taken[np.isin(space.action_state[taken], states)]
 
     def _labels_in(
         self, states: NDArray[np.int64], throws: bool, *, known: bool = True
@@ -825,7 +826,7 @@ class Solution:
     ) -> dict[str, Any]:
         """The columns of some rows, with the numbers of actions; None for a column of nulls."""
         if self.profile is not None:
-            columns = self.profile.columns(states)
+            columns = self.profile.columns(states, throws=throws)
             states = self.graph.action_state[states].astype(np.int64)
         else:
             columns = self._columns_of_states(states, labels, throws)

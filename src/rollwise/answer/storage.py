@@ -132,8 +132,8 @@ def _of_seats(solution: Solution) -> tuple[pl.DataFrame, dict[str, Any]]:
     import polars as pl
 
     equilibrium = solution.equilibrium
-    taken = solution.states_where(throws=True)
-    return solution.rows_of(taken).with_columns(pl.Series(PLACE, taken)), {
+    taken = equilibrium.taken
+    return solution.rows_of(taken, throws=True).with_columns(pl.Series(PLACE, taken)), {
         "unsettled": list(equilibrium.unsettled),
         "deviation_gain": equilibrium.deviation_gain,
         "error_bound": equilibrium.error_bound,

@@ -123,8 +123,8 @@ def refuse_hidden(game: Game) -> NoReturn:
         f"{title_of(game.name, game.parameters)} has hidden dice or simultaneous choices; "
         + spelled(
             python="rollwise.hidden.solve(game) solves it",
-            command_line="solve, check, table, advise, evaluate, respond, simulate, play, page, "
-            "report and export --to efg take such games",
+            command_line="solve, verify, check, table, advise, evaluate, respond, simulate, learn, "
+            "play, page, report and export --to efg take such games",
         )
     )
 
@@ -173,7 +173,10 @@ class Rules:
                 "points endless play loses without bound, or is refused"
             )
         elif game.players > 2 and may_go_on:
-            fault = f"endless = {game.endless!r} is for games of one or two players"
+            fault = (
+                f"endless = {game.endless!r} is for games of one or two players; with more, every "
+                "play has to end: count the turns in the state"
+            )
         if fault:
             raise self.fault(fault)
         require_certain(game)
@@ -472,8 +475,8 @@ class Rules:
         if says_of_seats(code):
             return (
                 f"{then_text(code)} in a game that is solved for one player or two, where WIN, "
-                "LOSE, DRAW or payoff(x) ends play; rollwise.equilibrium takes shares and payoffs "
-                "for each seat"
+                "LOSE, DRAW or payoff(x) ends play; shared_by(winners) goes with any number of "
+                "players"
             )
         if 0 <= code < len(THEN_NAMES) or is_payoff(code) or is_skip(code):
             kinds = {1: "solitaire game", 2: "two-player game"}
@@ -527,6 +530,8 @@ class Rules:
             if not isinstance(field, tuple) or len(field) != size:
                 wanted = "a whole number" if size is None else f"a tuple of {size} whole numbers"
                 must = f"as in start(), it is {wanted}"
+                if size is not None and isinstance(field, tuple) and len(field) < size:
+                    must += "; fill it up, with 0 for example"
                 if isinstance(field, list | dict | set):
                     must = "a field is a whole number, or a tuple of them that keeps its length"
                 raise self.fault(f"{where} gives {name}={shown(field)}; {must}")

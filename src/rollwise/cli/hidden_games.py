@@ -291,9 +291,14 @@ def check(game: Game) -> None:
             error = f"the players can go on for ever from {positions.text(place)}"
     except RulesError as fault:
         error = str(fault)
-    finding = Finding("error", "rules", error) if error else Finding("ok", "rules", found)
-    render(Checked(game.name, error is None, [finding]))
-    end_if(error, "the rules have an error")
+    findings = [Finding("error", "rules", error) if error else Finding("ok", "rules", found)]
+    for name in type(game).policies() if error is None else ():
+        wrong = positions.policy_fault(name)
+        text = wrong or f"{name} has an action for every state"
+        findings.append(Finding("error" if wrong else "ok", "policies", text))
+    faulty = any(finding.level == "error" for finding in findings)
+    render(Checked(game.name, not faulty, findings))
+    end_if(faulty, "the rules have an error")
 
 
 def export(game: Game, out: Path | None) -> None:

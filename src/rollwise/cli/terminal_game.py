@@ -432,12 +432,17 @@ class TerminalGame:
         else:
             dice = "the number of the outcome"
             self._show_falls()
+        faces = {
+            self.table.narrator.face_name(face).lower(): str(face)
+            for face in range(1, max(sides, default=0) + 1)
+        }
+        named = "" if all(map(str.isdecimal, faces)) else f", or {' or '.join(faces)}"
         while True:
             text = self._ask(f"  {name}: {dice}> ")
-            words = text.replace(",", " ").split()
+            words = [faces.get(word, word) for word in text.lower().replace(",", " ").split()]
             try:
                 if not all(re.fullmatch("-?[0-9]{1,9}", word) for word in words):
-                    raise UsageError(f"{text!r} isn't a face of a die; type numbers")
+                    raise UsageError(f"{text!r} isn't a face of a die; type numbers{named}")
                 numbers = [int(word) for word in words]
                 if typed:
                     return session.throw(numbers)

@@ -181,14 +181,14 @@ class DerivedGame(Game):
     def specs(self) -> list[ParameterSpec]:
         """The specs of the inner game, the form and this game. Of equal names the form's is used.
 
-        Variants of the inner game at their default are left out, as in the parameters.
+        Variants of the inner game at their default are left out, as in the parameters. The form of
+        a form has both words: ``as=contest.cube``.
         """
         played = self.inner.parameters
         inner = [spec for spec in self.inner.specs if spec.name in played]
         taken = {spec.name for spec in inner}
-        form = ParameterSpec(
-            "as", str, self.form, None, None, "how the game is played", (self.form,)
-        )
+        word = f"{played['as']}.{self.form}" if "as" in played else self.form
+        form = ParameterSpec("as", str, word, None, None, "how the game is played", (word,))
         own = [
             dataclasses.replace(
                 spec, name=f"{self.form}_{spec.name}" if spec.name in taken else spec.name

@@ -181,7 +181,7 @@ class Advised(GameDocument, frozen=True, kw_only=True, tag="rollwise/advise/1"):
         from rollwise.many.equilibrium import gain_text, sure_text
         from rollwise.numbers.shares import seat_names
 
-        written = column if self.payoffs else percents
+        written = percents if isinstance(self.payoffs, UnsetType) else column
         rows: list[ActionRow | ThrowRow] = [*(self.actions or ()), *(self.throws or ())]
         bound = max(as_number(row.error_bound) for row in rows)
         cells = []
@@ -398,7 +398,7 @@ class PolicyWorth(GameDocument, frozen=True, kw_only=True):
     @property
     def gets(self) -> str:
         """The words before the result of a seat."""
-        return "gets on average" if self.payoffs else "wins"
+        return "wins" if isinstance(self.payoffs, UnsetType) else "gets on average"
 
     def worth_lines(self) -> Iterator[str]:
         """The value in each seat, with its error bound."""
@@ -457,7 +457,7 @@ class Evaluated(PolicyWorth, frozen=True, kw_only=True, tag="rollwise/evaluate/1
         if self.policies:
             yield self.title
             worth = self.win_probabilities or self.payoffs or []
-            written = column if self.payoffs else percents
+            written = percents if isinstance(self.payoffs, UnsetType) else column
             numbers, worst = in_common(written(worth, [self.error_bound] * len(worth)))
             for seat, (name, number) in enumerate(zip(self.policies, numbers, strict=True), 1):
                 yield f"  seat {seat}, {name}, {self.gets} {number}"
@@ -558,7 +558,7 @@ class Responded(PolicyWorth, frozen=True, kw_only=True, tag="rollwise/respond/1"
         if self.best_responses:
             yield f"best responses to {self.to} of all others: {self.title}"
             bounds = [self.error_bound] * len(self.best_responses)
-            written = column if self.payoffs else percents
+            written = percents if isinstance(self.payoffs, UnsetType) else column
             best, worst = in_common(written(self.best_responses, bounds))
             worth = self.win_probabilities or self.payoffs or []
             plain = [f" instead of {x.number}" for x in written(worth, bounds[: len(worth)])]

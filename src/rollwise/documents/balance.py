@@ -117,7 +117,7 @@ class DecisionFigures(Part, frozen=True):
         for name, words in (
             ("never best", self.never_best),
             ("dominated", dominated),
-            ("never taken", unused),
+            ("never chosen", unused),
         ):
             if words:
                 more = len(words) - MOST_NAMED
@@ -242,7 +242,7 @@ class Balanced(GameDocument, frozen=True, kw_only=True, tag="rollwise/balance/1"
                 "positions that offer it",
                 "best",
                 "better than all",
-                "taken in a game",
+                "chosen in a game",
             )
             yield "The use of each action", [Rows(heads, rows, ("action",), heads), *notes]
 

@@ -171,8 +171,9 @@ class Versions(Document, frozen=True, kw_only=True, tag="rollwise/diff/1"):
         n = self.states_changed
         share = f" ({100 * n / self.states_in_both:.1f} %)" if self.states_in_both else ""
         yield (
-            f"in {self.states_in_both:,} states both have a choice; the old best action no longer "
-            f"is best in {n:,}{share}, of which play comes to {self.states_changed_in_play:,}"
+            f"{how_many(self.states_in_both, 'state')} of both games with a choice in the new one; "
+            f"the old best action no longer is best in {n:,}{share}, of which play comes to "
+            f"{self.states_changed_in_play:,}"
         )
         spread = self.spread
         ends, bound = [as_number(self.loss)], self.error_bound
@@ -352,8 +353,8 @@ class Exploited(GameDocument, frozen=True, kw_only=True, tag="rollwise/exploit/1
         scale, unit = (1.0, "points") if self.unit != WINS else (100.0, "%")
         player = self.player
         yield (
-            f"{self.title}: {self.decisions:,} choices of {player} in {self.games:,} "
-            f"games, in {self.states:,} positions"
+            f"{self.title}: {how_many(self.decisions, 'choice')} of {player} in "
+            f"{how_many(self.games, 'game')}, in {how_many(self.states, 'position')}"
         )
         names = ("gain", "promise", "risk")
         figures = [[getattr(one, name) for name in names] for one in self.tried]

@@ -79,15 +79,15 @@ class SituationRow(Part, frozen=True):
     def text(self) -> str:
         """The actions with their probabilities."""
         taken = [a for a in self.actions if as_number(a.probability) >= RARE]
-        taken.sort(key=lambda a: -as_number(a.probability))
+        taken.sort(key=lambda a: -round(as_number(a.probability), 9))  # equal ones stay in order
         if len(taken) == 1:
             return taken[0].action
-        return ", ".join(f"{a.action} {share_text(a)}" for a in taken)
+        return ", ".join(f"{a.action}: {share_text(a)}" for a in taken)
 
     @property
     def ranges(self) -> str:
         """The ranges of probabilities over all optimal strategies."""
-        return ", ".join(f"{a.action} {range_text(a)}" for a in self.actions if range_text(a))
+        return ", ".join(f"{a.action}: {range_text(a)}" for a in self.actions if range_text(a))
 
     @property
     def cells(self) -> tuple[str, str, str, str, str, str]:

@@ -32,10 +32,13 @@ class Certificate:
         ``|v(s) - v*(s)| <= bounds[s]``; infinite without a proof.
     residual : float
         The largest distance of a value from its own look ahead.
+    enclosed : (values, bounds) or None
+        Closer values, where the proof of the bounds is that of these: of endless play.
     """
 
     bounds: NDArray[np.float64]
     residual: float
+    enclosed: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
 
     @property
     def bound(self) -> float:
@@ -148,7 +151,7 @@ def certify_settled(
     off = np.abs(values - found.values)
     farther = np.nextafter((found.bounds + off) * (1 + 4 * UNIT), np.inf)
     bounds = np.where(off > 0, farther, found.bounds)
-    return Certificate(bounds, found.residual)
+    return Certificate(bounds, found.residual, (found.values, found.bounds) if off.any() else None)
 
 
 def _certified(

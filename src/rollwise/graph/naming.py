@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 
 THROW = -1  # the number of the action that throws, in a game with throws
+LARGEST_SET = 62  # the members of `rollwise.bits` are below it
 NO_THROW = -(2**31)  # in the columns of a throw, in a position before it
 KEEP = 2**30  # the least number of an action that keeps dice of a pool; the code is added
 ROLLS_LEFT = "rolls_left"  # the last column of a throw of a pool
@@ -48,14 +49,15 @@ def typed_state(text: str, example: Callable[[], str]) -> dict[str, Any]:
     UnknownState
     """
     state: dict[str, Any] = {}
-    for part in re.split(r",(?![^(]*\))", text):
+    for part in re.split(r",(?![^({]*[)}])", text):
         name, equals, value = (piece.strip() for piece in part.partition("="))
         several = value[:1] == "(" and value[-1:] == ")"
         truth = TRUTHS.get(value.lower())
         field = read_numbers(value[1:-1] if several else value)
         if value[:1] == "{" and value[-1:] == "}":  # a set, as in `rollwise.bits`
             members = read_numbers(value[1:-1])
-            field = (sum(1 << k for k in set(members)),) if members and min(members) >= 0 else None
+            is_set = members is not None and all(0 <= k < LARGEST_SET for k in members)
+            field = (sum(1 << k for k in set(members or ())),) if is_set else None
         if truth is not None:
             field = (int(truth),)
         is_number = field is not None and (several or len(field) == 1)

@@ -125,9 +125,9 @@ def chances_of(
             if isinstance(answer, tuple) and state.rolls_left:
                 answer = _kept(state, answer)
             mixed = answer if isinstance(answer, Mapping) else {answer: 1.0}
-            named = next((label for label in mixed if isinstance(label, str)), None)
-            if named is not None:
-                raise TypeError(_named_action(state, named))
+            for label in mixed:
+                if label is None or isinstance(label, str):
+                    raise TypeError(_no_number(state, label))
             chances = {index(label): float(weight) for label, weight in mixed.items()}
         except PASSED_ON:
             raise
@@ -151,8 +151,8 @@ def chances_of(
     return asked
 
 
-def _named_action(state: State, name: str) -> str:
-    """The message about a policy that returns the name of an action."""
+def _no_number(state: State, name: str | None) -> str:
+    """The message about a policy that returns the name of an action, or nothing."""
     text = state.graph.vocabulary.text
     numbers = ", ".join(f"{label} for {text(label)}" for label in state.labels)
     return f"it gives {name!r}; a policy gives the number of an action: {numbers}"

@@ -22,7 +22,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.errors import PolicyError, UnknownState, UsageError, no_such
-from rollwise.faults import failing
 from rollwise.game import Game
 from rollwise.graph.naming import state_text
 from rollwise.hidden.check import OpenGame, bounds, gains_of, plan_of, rounding_bound
@@ -238,16 +237,8 @@ class Answer:
         if name not in policies:
             names = ["optimal", "random", *policies]
             raise PolicyError(f"{self.positions.title}: {no_such('policy', name, names)}")
-        state, start = self.positions.states[situation.position], self.positions.states[0]
-        unseen = {f: getattr(start, f) for f in state._fields if f not in situation.sees}
-        side = () if self.positions.is_hidden else (situation.seat,)
-        with failing(PolicyError, f"{self.game.name}: the policy {name} at {situation.text}"):
-            action = policies[name](self.game, state._replace(**unseen), *side)
-        if action not in situation.actions:
-            raise PolicyError(
-                f"{self.game.name}: the policy {name} takes action {action!r} at {situation.text}; "
-                f"the actions are {', '.join(map(str, situation.actions))}"
-            )
+        side = 0 if self.positions.is_hidden else situation.seat
+        action = self.positions.action_by(name, situation.position, side)
         return [float(a == action) for a in situation.actions]
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.builders.compiled.cache_key import require_certain
-from rollwise.errors import RulesError, TooManyStates, UsageError, spelled
+from rollwise.errors import PolicyError, RulesError, TooManyStates, UsageError, spelled
 from rollwise.faults import failing, shown, whole
 from rollwise.game import (
     AGAIN,
@@ -101,6 +101,38 @@ class Positions:
     def visible(self, position: int) -> dict[str, Any]:
         """The fields that the mover sees."""
         return visible_part(self.game, self.states[position])
+
+    def action_by(self, name: str, position: int, side: int) -> int:
+        """The action of a policy of the rules; `side` is 1 for the other of two who both choose.
+
+        Raises
+        ------
+        PolicyError
+        """
+        state, start, sees = self.states[position], self.states[0], self.visible(position)
+        unseen = {field: getattr(start, field) for field in state._fields if field not in sees}
+        policy, place = type(self.game).policies()[name], state_text(list(sees), sees.values())
+        actions = self.menus[position][side]
+        with failing(PolicyError, f"{self.game.name}: the policy {name} at {place}"):
+            given = (state._replace(**unseen), *(() if self.is_hidden else (side,)))
+            action = policy(self.game, *given)
+        if action not in actions:
+            raise PolicyError(
+                f"{self.game.name}: the policy {name} takes action {action!r} at {place}; "
+                f"the actions are {', '.join(map(str, actions))}"
+            )
+        return action
+
+    def policy_fault(self, name: str) -> str:
+        """The first fault of a policy of the rules, in all that a player may see; else empty."""
+        try:
+            for position in np.unique(self.sights, return_index=True)[1].tolist():
+                for side, menu in enumerate(self.menus[position]):
+                    if menu:
+                        self.action_by(name, position, side)
+        except PolicyError as error:
+            return str(error)
+        return ""
 
     def told(self) -> dict[int, str]:
         """By sights, the words of `describe` for the mover; none that tell a hidden part."""

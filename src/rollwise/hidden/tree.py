@@ -136,8 +136,8 @@ class _Sets:
         return Seat(parents, first, examples, self.numbers)
 
 
-def check_ends(positions: Positions) -> None:
-    """Refuse play that can return to a position.
+def check_ends(positions: Positions, what: str = "with hidden fields every play must end") -> None:
+    """Refuse play that can return to a position; `what` names the need of an end.
 
     Raises
     ------
@@ -151,8 +151,8 @@ def check_ends(positions: Positions) -> None:
     loops += sources[sources == positions.targets].tolist()
     for place in loops[:1]:
         raise EndlessPlay(
-            f"{positions.title}: play can return to the position {positions.text(place)}; with "
-            "hidden fields every play must end: count the rounds in a field, and end the game"
+            f"{positions.title}: play can return to the position {positions.text(place)}; {what}: "
+            "count the rounds in a field, and end the game"
         )
 
 

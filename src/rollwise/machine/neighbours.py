@@ -3,7 +3,8 @@
 Such a file is read anew each time, and so are its neighbours: the modules and packages in its
 folder that it imports, or that they import. They belong to the file, as modules of a package
 do: two files in different folders may each have a neighbour of the same name. A name of the
-standard library means its module, and so does one of an installed package.
+standard library means its module, and so does one of an installed package: a warning says so where
+a neighbour has that name too.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import builtins
 import importlib
 import importlib.util
 import sys
+import warnings
 from collections.abc import Sequence
 from importlib.machinery import SOURCE_SUFFIXES, FileFinder, ModuleSpec, SourceFileLoader
 from pathlib import Path
@@ -99,12 +101,26 @@ class _Importer:
 
     def _is_neighbour(self, name: str) -> bool:
         folder = Path(_FOLDERS[self._file])
-        lies_there = (folder / f"{name}.py").is_file() or (folder / name / "__init__.py").is_file()
-        if not lies_there or name in sys.stdlib_module_names:
+        places = (folder / f"{name}.py", folder / name / "__init__.py")
+        place = next((place for place in places if place.is_file()), None)
+        if place is None:
             return False
+        if name in sys.stdlib_module_names:
+            return self._passed_over(name, place, "of Python")
         try:
             other = importlib.util.find_spec(name)
         except (ImportError, ValueError):
             return True
         # on the path itself, as where PYTHONPATH names the folder
-        return other is None or Path(other.origin or "").resolve().is_relative_to(folder)
+        if other is None or Path(other.origin or "").resolve().is_relative_to(folder):
+            return True
+        return self._passed_over(name, place, "that is installed")
+
+    def _passed_over(self, name: str, place: Path, other: str) -> bool:
+        """Warn that a neighbour isn't imported; the file itself may have any name."""
+        if str(place) != sys.modules[self._file].__spec__.origin:  # type: ignore[union-attr]
+            warnings.warn(
+                f"import {name} means the module {other}, not {place}; give that file another name",
+                stacklevel=3,
+            )
+        return False

@@ -40,7 +40,7 @@ from numpy.typing import NDArray
 from rollwise.builders import Progress
 from rollwise.errors import UsageError
 from rollwise.game import Game, require_game
-from rollwise.graph import NO_THROW, THROW, Outcome, StateGraph
+from rollwise.graph import NO_THROW, Outcome, StateGraph
 from rollwise.graph.choices import Ahead, fold_actions
 from rollwise.graph.policies import Policy
 from rollwise.kernels.chances import UNIT
@@ -236,27 +236,29 @@ class Equilibrium:
             graph, np.minimum, np.where(likely, np.arange(graph.n_actions), graph.n_actions)
         )
 
-    def taken(self, throws: bool) -> NDArray[np.int64]:
-        """The actions with positive probability: throws before a choice only on request."""
-        actions = np.flatnonzero(self.policy.probability > 0)
-        return actions if throws else actions[self.graph.action_label[actions] != THROW]
+    @cached_property
+    def taken(self) -> NDArray[np.int64]:
+        """The actions with positive probability, throws before a choice included."""
+        return np.flatnonzero(self.policy.probability > 0)
 
-    def columns(self, actions: NDArray[np.int64]) -> dict[str, Any]:
+    def columns(self, actions: NDArray[np.int64], *, throws: bool = True) -> dict[str, Any]:
         """The columns of a table with a row for each of some actions.
 
         They have the fields, the action, its probability, and the value of each seat from the
-        mover on.
+        mover on. In a game with throws, without `throws`, each row is a position before its throw:
+        the action and its probability are None.
         """
         graph = self.graph.flat
         states = graph.action_state[actions]
         columns: dict[str, Any] = dict(zip(graph.field_names, graph.states[states].T, strict=True))
         for name in graph.throw_names:
-            if NO_THROW in columns[name]:  # before the throw
+            if not throws:
+                del columns[name]
+            elif NO_THROW in columns[name]:  # before the throw
                 columns[name] = [None if x == NO_THROW else x for x in columns[name].tolist()]
-        columns |= {
-            "action": graph.action_label[actions],
-            "probability": self.policy.probability[actions],
-        }
+        before = bool(graph.throw_names) and not throws
+        columns["action"] = None if before else graph.action_label[actions]
+        columns["probability"] = None if before else self.policy.probability[actions]
         for seat in range(self.players):
             columns[f"{worth_column(graph)}.{seat}"] = self.values[states, seat]
         columns["error_bound"] = self.error_bounds[states].max(axis=1)

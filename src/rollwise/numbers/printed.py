@@ -213,7 +213,8 @@ def as_text(
                 shown[name] = [row.number for row in written(said[name], said["error_bound"])]
         for name in ("error_bound", "deviation_gain"):
             shown[name] = list(map(rounded_up, said[name]))
-        shown["probability"] = list(map(percent, said["probability"]))
+        if "probability" in said:  # and the rows follow a throw
+            shown["probability"] = list(map(percent, said["probability"]))
     elif "error_bound" in said:
         values, bounds = said["value"], said["error_bound"]
         rows = list(map(certified, values, bounds))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -75,7 +75,11 @@ def as_other_sees(graph: StateGraph) -> tuple[int, ...]:
 
 
 def changes(
-    graph: StateGraph, state: int, following: int, seen: tuple[int, ...] | None = None
+    graph: StateGraph,
+    state: int,
+    following: int,
+    seen: tuple[int, ...] | None = None,
+    meaning: Callable[[str, int], str] = lambda name, number: "",
 ) -> str:
     """The changed fields, by name, from the view of the player who moved.
 
@@ -83,13 +87,19 @@ def changes(
     ----------
     seen : tuple of int, optional
         `as_other_sees`, if the turn has passed.
+    meaning : callable
+        Gives the words for a number in a field; without words it is written as a number.
     """
     before, after = graph.fields[state].tolist(), graph.fields[following].tolist()
     if seen is not None:
         places = zip(before, seen, strict=True)
         after = [old if index < 0 else after[index] for old, index in places]
     rows = zip(graph.field_names, before, after, strict=True)
-    texts = [f"{name} {old} → {new}" for name, old, new in rows if old != new]
+    texts = [
+        f"{name} {meaning(name, old) or old} → {meaning(name, new) or new}"
+        for name, old, new in rows
+        if old != new
+    ]
     if len(texts) > MOST_CHANGES:
         texts[MOST_CHANGES - 1 :] = [f"and {len(texts) - MOST_CHANGES + 1} fields more"]
     return ", ".join(texts)
@@ -261,11 +271,11 @@ class Narrator:
         """The fields changed by an outcome that continues the game, from the view of the mover."""
         s, t = outcome.action.state.index, outcome.target
         if not outcome.passes:
-            return changes(self.graph, s, t)
+            return changes(self.graph, s, t, meaning=self.field_text)
         # the points of the other player stand elsewhere, and those of several in other places
         if self.source is not self.graph or self.graph.players > 2:
             return ""
-        return changes(self.graph, s, t, self._seen_by_other)
+        return changes(self.graph, s, t, self._seen_by_other, self.field_text)
 
     def told(self, action: int, number: int, faces: Sequence[int] = ()) -> str:
         """The outcome of an action in the rules' own words, or its throw; empty without words."""
@@ -415,14 +425,16 @@ class Narrator:
     def _score(self, action: int, outcome: Outcome, points: float) -> str:
         """The points of a game for points: so far, or in all at the end of the player's turns.
 
-        In a game of two, the gain of the move from the opponent.
+        The result of a cycle (`rollwise.derive.average`) has the cost of time too. In a game of
+        two, the gain of the move from the opponent.
         """
         if self.source.objective == "win":
             gain = outcome.action.reward
             return f"gains {gain:g}" if gain > 0 else f"pays {-gain:g}" if gain else ""
         made = self.points_of(action)
         if outcome.is_over or outcome.passes:
-            return f"{points + made:g} in all"
+            costs = self.game is not None and self.game.base_game.objective == "average"
+            return f"{points + made:g} in all{', less the cost of time' if costs else ''}"
         return f"{points + made:g} so far" if made else ""
 
     def _thrown(self, action: int, faces: Sequence[int]) -> str:
@@ -469,9 +481,7 @@ class Narrator:
         name = self.graph.view.action(action).name
         if len(faces) != len(sides):
             thrown = self._thrown(action, ())
-            raise UsageError(
-                f"{name} throws {thrown or '0 dice'}, but {len(faces)} faces are given"
-            )
+            raise UsageError(f"{name} throws {thrown or '0 dice'}, not {len(faces)}")
         for face, most in zip(faces, sides, strict=True):
             if not 1 <= face <= most:
                 raise UsageError(f"a die shows {face}, but it has the faces 1 to {most}")

@@ -46,6 +46,7 @@ from rollwise.documents.model import as_number, encode
 from rollwise.errors import UsageError
 from rollwise.game import has_many
 from rollwise.methods import Setting
+from rollwise.words import in_words
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -145,7 +146,7 @@ def evaluate(
         from rollwise.answer.rows import evaluated_rows
 
         assert mine is not None
-        _tell_rows(evaluated_rows(graph, mine, evaluation, where), form, out, document)
+        _tell_rows(chosen, evaluated_rows(graph, mine, evaluation, where), form, out, document)
     elif ASKED.json or finished or iterate:
         render(document)
     if not (finished or iterate):
@@ -199,7 +200,9 @@ def _check_rows(table: bool, **rows: Any) -> None:
         refuse("goes with --table", **rows)
 
 
-def _tell_rows(rows: pl.DataFrame, form: str | None, out: Path | None, document: Evaluated) -> None:
+def _tell_rows(
+    game: Game, rows: pl.DataFrame, form: str | None, out: Path | None, document: Evaluated
+) -> None:
     """Print or write the value of the policy in every position."""
     if form is not None:
         write_rows(rows, form, out, lambda shown: encode(replace(document, **with_rows(shown))))
@@ -211,7 +214,7 @@ def _tell_rows(rows: pl.DataFrame, form: str | None, out: Path | None, document:
     if not isfinite(as_number(document.error_bound)):
         typer.echo("not certified: values after the last sweep")
         del cells["error_bound"]
-    print_rows(strategy_rows(cells), len(rows))
+    print_rows(strategy_rows(in_words(game, cells)), len(rows))
 
 
 def _method(method: str | None, **iterative: Any) -> str:

@@ -44,6 +44,7 @@ def length(
                           bounds.
     """
     from rollwise.analysis.length_range import length_range_by_layer
+    from rollwise.answer.references import names_in
 
     chosen = read_game(game, parameters)
     tell_of_cycles(chosen)
@@ -52,6 +53,8 @@ def length(
         _print_within(chosen, policy, within, best)
         return
     refuse("goes with --within K", best=best)
+    if len(names_in(policy)) > 1:
+        raise UsageError("--policy P,Q, one for each player, goes with --within K")
     if by_layer and policy != "optimal":
         raise UsageError("--policy goes without --by-layer, which follows no policy")
     if time_limit is not None and not by_layer:

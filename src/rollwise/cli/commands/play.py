@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 import sys
 from collections.abc import Sequence
@@ -161,9 +162,11 @@ def _new_session(
     if seats is not None:
         refuse("doesn't go with --seats, which names all players", against=against)
         who = names_in(seats)
-        if len(who) != players or players == 1:
+        if players == 1:
+            raise UsageError(f"--seats names several players, and {graph.game} is a game for one")
+        if len(who) != players:
             raise UsageError(
-                f"--seats names {len(who)} seats, and {graph.title} is a game for {players}"
+                f"{graph.title} is a game for {players}, and --seats names {len(who)}: {seats}"
             )
     else:
         if players > 2 and seat is not None:
@@ -313,10 +316,12 @@ class Series:
         try:
             with endings_interrupt():
                 front.play()
-        except (Stopped, KeyboardInterrupt) as ending:
+        except (Stopped, KeyboardInterrupt, BrokenPipeError, SystemExit) as ending:
+            # Rich ends the program where the reader of its output has gone
             with held_back():
                 place = self.kept.keep_somewhere()
-                front.tell()
+                with contextlib.suppress(BrokenPipeError):
+                    front.tell()
                 if place is not None:
                     command = ["rollwise", "play", *again, "--resume", str(place)]
                     command += ["--games", str(self.games)] if self.games is not None else []
@@ -327,7 +332,9 @@ class Series:
                         f"rollwise: stopped; the {what} kept, go on with: {shlex.join(command)}",
                         file=sys.stderr,
                     )
-            return 130 if isinstance(ending, KeyboardInterrupt) else 0
+            if isinstance(ending, KeyboardInterrupt):
+                return 130
+            return 0 if isinstance(ending, Stopped) else 1
         return 0
 
     @property

@@ -220,7 +220,10 @@ def _tell(
 
 
 def _oddities(solution: Solution) -> list[str] | UnsetType:
-    """Findings of `check` for graphs small enough to examine at once; UNSET without a graph."""
+    """Findings of `check` for graphs small enough to examine at once; UNSET without a graph.
+
+    Of a derived game, the fields are those of the form and of the inner game, which has findings.
+    """
     if not solution.is_whole or solution.profile is not None:
         return UNSET
     graph = solution.graph
@@ -228,8 +231,9 @@ def _oddities(solution: Solution) -> list[str] | UnsetType:
         return []
     from rollwise.analysis.findings import nothing_at_stake, oddities
 
-    nothing = nothing_at_stake(graph)
-    return [*oddities(graph), *([nothing] if nothing else []), *_names_that_differ(solution)]
+    nothing, game = nothing_at_stake(graph), solution.game
+    odd = oddities(graph) if game is None or game.made_from is game else []
+    return [*odd, *([nothing] if nothing else []), *_names_that_differ(solution)]
 
 
 def _names_that_differ(solution: Solution) -> list[str]:
