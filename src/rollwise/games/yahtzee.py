@@ -19,22 +19,26 @@ class Sheet(NamedTuple):
     bonus: int  # 1 where five of a kind bring 100 more: the box has its 50
 
 
-def points(throw: Throw, box: int, joker: bool) -> int:
-    """The score of a throw in a box; five of a kind as a joker score the maximum of the box."""
+def points(throw: Throw, box: int) -> int:
+    """The score of a throw in a box, if it is no joker."""
     if box <= SIXES:
         return (box + 1) * dice.how_often(throw, box + 1)
     if box == CHANCE:
         return sum(throw)
-    if box == SMALL:
-        return 30 if joker or dice.longest_run(throw) >= 4 else 0
-    if box == LARGE:
-        return 40 if joker or dice.longest_run(throw) == 5 else 0
+    if box in (SMALL, LARGE):
+        run = dice.longest_run(throw)
+        return 40 if box == LARGE and run == 5 else 30 if box == SMALL and run >= 4 else 0
     alike = dice.most_alike(throw)
     if box == FULL:
-        return 25 if joker or (alike == 3 and throw[0] == throw[1] and throw[3] == throw[4]) else 0
+        return 25 if alike == 3 and throw[0] == throw[1] and throw[3] == throw[4] else 0
     if box == YAHTZEE:
         return 50 if alike == 5 else 0
     return sum(throw) if alike >= (3 if box == THREE else 4) else 0
+
+
+def as_joker(box: int) -> int:
+    """The score of a joker in a box where it counts for more than its dice."""
+    return 25 if box == FULL else 30 if box == SMALL else 40 if box == LARGE else 0
 
 
 @dataclass(frozen=True)
@@ -62,9 +66,12 @@ class Yahtzee(BonusSheet):
         return Sheet(0, 0, 0)
 
     def is_joker(self, s: Sheet, throw: Throw, box: int) -> bool:
-        again = bits.has(s.filled, YAHTZEE) and bits.has(s.filled, throw[0] - 1)
-        counts = box == FULL if self.joker == "house" else again and self.joker != "none"
-        return throw[0] == throw[4] and counts
+        if throw[0] != throw[4]:
+            return False
+        if self.joker == "house":
+            return box == FULL
+        filled = bits.has(s.filled, YAHTZEE) and bits.has(s.filled, throw[0] - 1)
+        return self.joker != "none" and filled
 
     def actions(self, s: Sheet, throw: Throw) -> Iterator[int]:
         again = throw[0] == throw[4] and bits.has(s.filled, YAHTZEE) and self.joker == "forced"
@@ -78,19 +85,24 @@ class Yahtzee(BonusSheet):
 
     def outcomes(self, s: Sheet, throw: Throw, box: int) -> Iterator[tuple[int, int, Sheet]]:
         filled = bits.with_member(s.filled, box)
-        made = points(throw, box, False)
+        made = points(throw, box)
         upper = min(s.upper + made, 63) if box <= SIXES else s.upper
         bonus = 1 if box == YAHTZEE and made > 0 and self.joker in ("forced", "free") else s.bonus
         yield 1, END if bits.size(filled) == self.boxes else AGAIN, Sheet(filled, upper, bonus)
 
     def made(self, throw: Throw, box: int) -> int:
-        return int(points(throw, box, False))
+        return int(points(throw, box))
 
     def reward(self, s: Sheet, throw: Throw, box: int) -> float:
-        made = points(throw, box, self.is_joker(s, throw, box))
-        over = box <= SIXES and s.upper < 63 <= s.upper + made
-        again = s.bonus == 1 and throw[0] == throw[4]
-        return float(made + (35 if over else 0) + (100 if again else 0))
+        made = points(throw, box)
+        if box <= SIXES and s.upper < 63 <= s.upper + made:
+            made += 35
+        if throw[0] == throw[4]:
+            if self.is_joker(s, throw, box):
+                made = max(made, as_joker(box))
+            if s.bonus == 1:
+                made += 100
+        return float(made)
 
     def describe(self, s: Sheet) -> str:
         return super().describe(s) + (", 100 for each five of a kind" if s.bonus else "")
