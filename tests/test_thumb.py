@@ -286,8 +286,8 @@ def test_rules_are_found_turn_by_turn(tmp_path):
     """Each is certified, and what is found loses little: by the graph, and by games."""
     game = Yatzy(boxes=3)
     answer = solve_by_layers(game)
-    found, graph = find_turn_rules(game, answer, 6, evaluations=300)
-    again, _ = find_turn_rules(game, answer, 6, evaluations=300)
+    found, graph = find_turn_rules(game, answer, 6, evaluations=150)
+    again, _ = find_turn_rules(game, answer, 6, evaluations=150)
     assert [rule.rule for rule in found.rules] == [rule.rule for rule in again.rules]
     losses = [rule.loss for rule in found.rules]
     assert losses == sorted(losses, reverse=True)
