@@ -71,8 +71,10 @@ class Component:
 
     Attributes
     ----------
+    number : int
+        Of the component, in the order of ``graph.components``.
     states : (n,) int64
-        Its states in the graph, ``order[first:stop]`` of the components.
+        Its states in the graph.
     begins : (n + 1,) int64
         The actions of state i are ``begins[i]:begins[i + 1]``.
     actions, state_of : (n_actions,) int64
@@ -90,25 +92,19 @@ class Component:
     """
 
     graph: StateGraph
-    first: int
-    stop: int
+    number: int
     table: Table
     values: Floats
     until: float | None = None
     margin: float = MARGIN
-
-    @classmethod
-    def of(cls, number: int, graph: StateGraph, table: Table, values: Floats) -> Component:
-        """A component by its number."""
-        first, stop = graph.components.indptr[number : number + 2].tolist()
-        return cls(graph, first, stop, table, values)
 
     @property
     def is_late(self) -> bool:
         return self.until is not None and time.monotonic() >= self.until
 
     def __post_init__(self) -> None:
-        self.states = self.graph.components.order[self.first : self.stop].astype(np.int64)
+        components, here = self.graph.components, slice(self.number, self.number + 2)
+        self.states = components.order[slice(*components.indptr[here])].astype(np.int64)
         self.place = dict(zip(self.states.tolist(), range(len(self.states)), strict=True))
         firsts = self.graph.action_indptr[self.states].astype(np.int64)
         sizes = self.graph.action_indptr[self.states + 1] - firsts

@@ -498,8 +498,7 @@ def find_others(
             break
         tried += 1
         values = Stakes.of(graph).units(equilibrium.values).copy()
-        first, last = graph.components.indptr[component : component + 2].tolist()
-        at_hand = Component(graph, first, last, table_of(graph), values)
+        at_hand = Component(graph, component, table_of(graph), values)
         here = equilibrium.policy.probability[at_hand.actions]
         places = {int(a): k for k, a in enumerate(at_hand.actions)}
         inside = [(places[one], places[two]) for one, two in pairs]
