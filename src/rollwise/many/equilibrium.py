@@ -45,9 +45,9 @@ from rollwise.graph.choices import Ahead, fold_actions
 from rollwise.graph.policies import Policy
 from rollwise.kernels.chances import UNIT
 from rollwise.kernels.deviations import Table
-from rollwise.many.component import MARGIN, SAME, Component, equilibria_by_support, worth_of_actions
+from rollwise.many.component import MARGIN, SAME, Component, equilibria_by_support
 from rollwise.many.finding import Found, find_profile
-from rollwise.many.proving import Ties, find_ties, prove_profile
+from rollwise.many.proving import Ties, find_ties, means_after, prove_profile
 from rollwise.many.seats import Stakes, build_seats, has_payoffs, table_of, worth_column
 from rollwise.numbers.printed import Printed, column, how_many, in_common, percents, rounded_up
 from rollwise.numbers.randomness import check_seed
@@ -195,7 +195,7 @@ class Equilibrium:
     def _mean_after(self, numbers: Floats, table: Table) -> Floats:
         """The mean of numbers of seats over the outcomes of each action: (n_actions, players)."""
         mean = np.empty((self.graph.n_actions, self.graph.players))
-        worth_of_actions(np.arange(self.graph.n_states), table, numbers[None], mean)
+        means_after(table, numbers[None], mean)
         return mean
 
     def after(self, outcome: Outcome) -> Floats:

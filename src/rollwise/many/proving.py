@@ -394,3 +394,17 @@ def mark_ties(table, values, probability, off, room, tied, spread):
                 if tied[a]:
                     low, high = min(low, room[a - first, k]), max(high, room[a - first, k])
             spread[s] = max(spread[s], high - low)
+
+
+@kernel
+def means_after(table, numbers, means):
+    """The mean of numbers of seats over the outcomes of each action.
+
+    Parameters
+    ----------
+    numbers : (1, n_states, n_seats) float64
+    means : (n_actions, n_seats) float64, filled
+    """
+    for place in range(means.shape[0]):
+        a = index(place)
+        look(a, table, numbers, means.shape[1], means[a : a + ONE])
