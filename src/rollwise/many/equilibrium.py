@@ -321,10 +321,6 @@ class Equilibrium:
         """
         return find_others(self, starts, seed=seed, progress=progress)
 
-    def with_profile(self, profile: Found) -> Equilibrium:
-        """Another profile of the same game, with the proof of how good it is."""
-        return proved(self.graph, self.game, profile, {})
-
 
 def equilibrium(
     game: Game,
@@ -513,7 +509,7 @@ def _keep(equilibrium: Equilibrium, others: list[Other], **how: object) -> bool:
     profile = find_profile(equilibrium.graph, **how)  # type: ignore[arg-type]
     if profile.unsettled:
         return False
-    other = equilibrium.with_profile(profile)
+    other = proved(equilibrium.graph, equilibrium.game, profile, {})
     if other.deviation_gain > MOST_GAIN * Stakes.of(equilibrium.graph).span:
         return False
     differs = _differ(equilibrium, other)
