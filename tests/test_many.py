@@ -21,14 +21,15 @@ from rollwise.answer.evaluation import evaluate_seats, respond_to
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.errors import EndlessPlay, ForMorePlayers, PolicyError, UsageError
-from rollwise.game import PASS, Game, is_over, seats_on, shared_by, won_by
+from rollwise.game import PASS, Game, is_over, seats_on, shared, shared_by, won_by
 from rollwise.games import create, find
 from rollwise.games.knock_out import KnockOut
 from rollwise.games.left_center_right import LeftCenterRight
 from rollwise.games.pig import Pig
 from rollwise.games.super_six import SuperSix
 from rollwise.graph.policies import Policy
-from rollwise.kernels.ties import check_ties
+from rollwise.kernels.deviations import check_bounds
+from rollwise.many.proving import bounded_by_sweeps
 from rollwise.many.seats import seen_from, table_of
 from rollwise.simulate.seats import simulate_seats
 
@@ -308,12 +309,57 @@ def test_ties_by_every_way_to_break_them():
     assert ties.highest == pytest.approx(np.max(shares, axis=0), abs=1e-12)
 
 
-def test_a_range_that_is_wrong_is_not_proved():
+def test_bounds_that_ties_break_are_not_proved():
     found = rollwise.equilibrium(Favour())
-    graph = found.graph
+    graph, chance = found.graph, found.policy.probability
     tied = np.repeat(np.diff(graph.action_indptr) > 1, np.diff(graph.action_indptr))
-    known = table_of(graph), found.policy.probability, tied, 1.0
-    assert check_ties(*known, np.stack([found.values, np.full_like(found.values, 1e-9)]))
+    numbers = np.stack([found.values, *[np.full_like(found.values, 1e-9)] * 2])
+    assert check_bounds(table_of(graph), chance, tied, numbers)
+    _, errors = bounded_by_sweeps(graph, found.values, chance, tied)
+    for end in (found.ties.lowest, found.ties.highest):
+        assert np.all(errors[0] >= np.abs(end - found.values[0]) - 1e-12)
+
+
+class Turn(NamedTuple):
+    number: int
+
+
+@dataclass(frozen=True)
+class Waiting(Game):
+    """Three players pass the turn on, by one seat or two, and seldom somebody wins."""
+
+    rare: int = 10**7
+    players: ClassVar = 3
+    action_names: ClassVar = ("one", "one too", "two")
+
+    def start(self) -> Turn:
+        return Turn(0)
+
+    def actions(self, s: Turn) -> Iterator[int]:
+        yield from range(3)
+
+    def outcomes(self, s: Turn, action: int) -> Iterator[tuple[int, int, Turn]]:
+        yield 2 * self.rare, PASS, Turn((s.number + 1 + action // 2) % 4)
+        yield 1, won_by(action // 2), s
+        yield 1, shared(1, 1, 0), s
+
+
+def test_slow_play_is_proved_from_each_seat():
+    """By sweeps it would take some 10^8 of them."""
+    quick, slow = rollwise.equilibrium(Waiting(10)), rollwise.equilibrium(Waiting(10**7))
+    assert quick.error_bound < 1e-13
+    assert slow.error_bound < 1e-7
+    assert slow.deviation_gain < 1e-7
+    assert not slow.faults
+    for found in (quick, slow):
+        # the end gives 3/4 to the mover and 1/4 to the next one, who is the next mover
+        ends = 1 / (1 + found.game.rare)
+        matrix = np.eye(3) - (1 - ends) * np.roll(np.eye(3), 1, axis=0)
+        known = np.linalg.solve(matrix, ends * np.array([0.75, 0.25, 0.0]))
+        assert found.values[0] == pytest.approx(known, abs=1e-7)
+        assert found.ties.positions == 4
+        assert found.ties.lowest == pytest.approx(found.worth, abs=1e-7)
+        assert found.ties.highest == pytest.approx(found.worth, abs=1e-7)
 
 
 # ---- other equilibria, and time

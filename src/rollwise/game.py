@@ -26,6 +26,8 @@ from rollwise.hooks import HOOKS
 from rollwise.numbers.shares import (
     SHARES_SCALE,
     SMALL,
+    UnknownNumber,
+    UnknownPayoff,
     code_of_payoffs,
     code_of_shares,
     code_of_winners,
@@ -36,7 +38,6 @@ from rollwise.numbers.shares import (
     most_payoff,
     winners_of,
 )
-from rollwise.numbers.unknown import Unknown, UnknownPayoff
 from rollwise.parameters import ParameterSpec, Value, parameter_specs, word_of
 from rollwise.parameters import parameter as parameter
 from rollwise.reach import functions_reached, names_in
@@ -124,8 +125,8 @@ def payoff(points: float) -> int:
     ValueError
         The payoff isn't a finite number, or is too small to be intended.
     """
-    if isinstance(points, Unknown):
-        return UnknownPayoff(points)  # only a proof gives one
+    if isinstance(points, UnknownNumber):
+        return UnknownPayoff(points)  # type: ignore[return-value]  # only in a proof
     try:
         amount = float(points) if not isinstance(points, str) else math.nan
     except (TypeError, ValueError, OverflowError):

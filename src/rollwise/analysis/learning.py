@@ -38,11 +38,12 @@ from rollwise.answer.references import AnyPolicy, Policies, Subject
 from rollwise.answer.solution import Solution
 from rollwise.derive.changed import Against
 from rollwise.derive.seats import take_seats
+from rollwise.engine.following import Following
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph, sign_of
 from rollwise.graph.choices import fold_actions, has_choice
 from rollwise.graph.policies import Policy, reachable_states
-from rollwise.kernels.occupancy import expected_visits
+from rollwise.layers import layer_of_graph
 from rollwise.learn import Learned, Learner
 from rollwise.proofs.endless_play import require_ending
 from rollwise.simulate.exact import Certified, over_the_seats
@@ -58,6 +59,7 @@ REASONS = (
     "unexplained",
 )
 NEAR_TIE = 0.01
+VISITS_LOST, MOST_ROUNDS = 1e-15, 100_000  # share of a component's visits, and its sweeps
 OFTEN = 1000  # expected visits under good play from which a position counts as frequent
 UNSEEN_ERROR = 0.5  # of a win rate without any game
 
@@ -102,15 +104,9 @@ class Reference:
         chosen = good.astype(np.float64)
         chosen /= fold_actions(graph, np.add, chosen)[graph.action_state]
         played = take_seats(graph, [Policy("good play", chosen)]).graph
-        visits = np.empty(graph.n_states)
-        expected_visits(
-            graph.components.order,
-            graph.components.indptr,
-            played.outcome_indptr,
-            played.outcome_state,
-            played.outcome_weight,
-            visits,
-        )
+        chain = Following(layer_of_graph(played))
+        place, memory = chain.place, chain.memory()
+        visits = chain.visits(memory, place[:1], VISITS_LOST, MOST_ROUNDS)[place]
         (reachable,) = reachable_states(graph, np.ones((1, graph.n_actions)), np.zeros(1, np.int64))
         return cls(solution, near_tie, visits, reachable)
 

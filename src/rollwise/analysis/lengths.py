@@ -27,7 +27,7 @@ from rollwise.graph import StateGraph
 from rollwise.graph.choices import outcome_action
 from rollwise.graph.endings import ways_out
 from rollwise.graph.policies import Policy
-from rollwise.kernels.occupancy import play_turn
+from rollwise.kernels.play import play_turn
 from rollwise.layers import layer_of_graph
 from rollwise.many.seats import seen_from
 

@@ -26,7 +26,6 @@ from rollwise.layers import Layer, ordering_of
 from rollwise.machine.interrupts import Clock, OutOfTime
 from rollwise.methods import DEFAULT, known_options, run_method
 from rollwise.methods.result import MethodResult
-from rollwise.methods.strategy_iteration import result_of
 from rollwise.proofs.endless_play import Leaving, PlayMayNotEnd, staying_places
 
 if TYPE_CHECKING:
@@ -105,7 +104,7 @@ def solve_and_certify(
     begun: BoundsSearch | None = None
     if solve is not None:
         search, begun = searched or solve(layer)
-        result = result_of(graph, search)
+        result = MethodResult.of_search(graph, search)
     else:
         at_hand = {"border_values": border_values, "larger": larger, "progress": solving}
         result = run_method(graph, method, **known_options(method, at_hand), **options)

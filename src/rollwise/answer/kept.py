@@ -34,7 +34,7 @@ from rollwise.errors import OutputError, RollwiseError, TooManyStates
 from rollwise.game import Game, has_many, require_game
 from rollwise.graph import FACTS, HELD, Lotteries, StateGraph
 from rollwise.graph.lotteries import Components
-from rollwise.machine.atomic_files import remove_abandoned, write_atomically
+from rollwise.machine.atomic_files import read_arrays, remove_abandoned, write_arrays
 from rollwise.machine.switches import jit_disabled
 from rollwise.machine.user_cache import MOST_BYTES, answers_folder, make_room
 from rollwise.methods import DEFAULT
@@ -528,9 +528,7 @@ def _read(path: Path, made_of: Callable[[dict[str, Any]], Kept]) -> Kept | None:
     if not path.exists():
         return None
     try:
-        with np.load(path, allow_pickle=False) as archive:  # checks their checksums
-            arrays = {name: archive[name] for name in archive.files}
-        facts = json.loads(arrays.pop("facts").tobytes())
+        arrays, (facts,) = read_arrays(path, "facts")
         os.utime(path)  # it was used
         return made_of({**arrays, **facts})
     except Exception:  # damaged in some way, and useless
@@ -543,14 +541,8 @@ def _write(path: Path, arrays: dict[str, Any], facts: dict[str, Any]) -> None:
     """Write arrays and facts, unless they are too large or the file can't be written."""
     if sum(array.nbytes for array in arrays.values()) > MOST_BYTES / 2:
         return
-    text = np.frombuffer(json.dumps(facts).encode(), np.uint8)
     with contextlib.suppress(OutputError):
-        write_atomically(path, partial(_save, {"facts": text, **arrays}))
-
-
-def _save(arrays: dict[str, Any], place: Path) -> None:
-    with place.open("wb") as file:
-        np.savez(file, **arrays)
+        write_arrays(path, arrays, facts=facts)
 
 
 def parts_of_graph(graph: StateGraph, game: Game) -> tuple[dict[str, Any], dict[str, Any]]:

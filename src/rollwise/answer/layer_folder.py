@@ -37,7 +37,7 @@ from rollwise import __version__
 from rollwise.builders.rules import as_progress
 from rollwise.errors import OutputError, RollwiseError, RulesError, SolutionFileError
 from rollwise.game import Game
-from rollwise.machine.atomic_files import write_atomically, write_error, write_text
+from rollwise.machine.atomic_files import read_arrays, write_arrays, write_error, write_text
 
 if TYPE_CHECKING:
     from rollwise.builders.layer_walk import Record, Walk
@@ -164,7 +164,6 @@ class LayerAnswers:
 STATES, FOUND, RECORD = "states.npy", "found_states.npy", "found.npz"
 BETWEEN_RECORDS = 5.0  # seconds: a walk that takes less is soon done again
 BYTES_AT_ONCE = 1 << 26  # that are read
-TEXTS = ("about", "facts")  # JSON, as bytes in the record
 FIELD = np.dtype("<i4")
 
 
@@ -236,16 +235,7 @@ class FoundStates:
         os.fsync(self._file.fileno())
         facts, arrays = walk.record()
         facts |= {"shape": self._shape, "checksum": self._digest.hexdigest()}
-        parts = zip(TEXTS, (self._about, facts), strict=True)
-        texts = {name: np.frombuffer(json.dumps(x).encode(), np.uint8) for name, x in parts}
-
-        def write(where: Path) -> None:
-            with where.open("wb") as file:
-                np.savez(file, **texts, **arrays)  # type: ignore[arg-type]
-                file.flush()
-                os.fsync(file.fileno())
-
-        write_atomically(self._place / RECORD, write)
+        write_arrays(self._place / RECORD, arrays, lasting=True, about=self._about, facts=facts)
         self._written = time.monotonic()
 
     def finish(self) -> str:
@@ -320,9 +310,7 @@ def found_before(place: Path) -> tuple[dict[str, Any], Record] | None:
     if not path.exists():
         return None
     try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = dict(file)
-        about, facts = (json.loads(arrays.pop(name).tobytes()) for name in TEXTS)
+        arrays, (about, facts) = read_arrays(path, "about", "facts")
     except Exception as error:  # whatever is in the file
         raise damaged(place, error) from error
     return about, Record(facts, arrays)

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.errors import UsageError
-from rollwise.graph import StateGraph
+from rollwise.graph import NO_THROW, StateGraph, win_probability
 from rollwise.graph.by_fields import grid
-from rollwise.graph.choices import in_order
+from rollwise.graph.choices import actions_of, first_actions, in_order
 from rollwise.graph.naming import Vocabulary
 from rollwise.numbers.printed import CHANCE_ROUNDING
 
@@ -57,6 +57,135 @@ def frame_of(columns: Columns, n: int, vocabulary: Vocabulary) -> pl.DataFrame:
         elif name == "action":
             series[name] = vocabulary.column(column)
     return pl.DataFrame(series)
+
+
+def states_where(solution: Solution, where: str | None, *, throws: bool) -> NDArray[np.int64]:
+    """The states with a row: see `rollwise.Solution.states_where`."""
+    from rollwise.answer.filters import mentions, rows_where
+
+    states = _states_shown(solution, throws)
+    if where is not None:
+        vocabulary, parts = solution.space.vocabulary, []
+        for begin in range(0, len(states), ROWS_SEARCHED):
+            part = states[begin : begin + ROWS_SEARCHED]
+            columns = columns_of(solution, part, throws=throws, best=mentions(where, "action"))
+            frame = frame_of(columns, len(part), vocabulary)
+            parts.append(part[rows_where(frame, where, vocabulary)])
+        states = np.concatenate([states[:0], *parts])
+    if solution.profile is not None:
+        return states
+    shown = solution.fields_of(states, throws)
+    return states[in_order(np.column_stack(list(shown.values())))]
+
+
+def _states_shown(solution: Solution, throws: bool) -> NDArray[np.int64]:
+    """The states of all rows: positions, or their throws."""
+    space = solution.space
+    if not isinstance(space, StateGraph):
+        if throws:
+            raise UsageError(f"{solution.title}: part_where() gives the rows after throws")
+        return np.arange(space.n_positions)
+    if throws and not space.throw_names:
+        raise UsageError(f"{space.game} has no throws")
+    states = np.flatnonzero(space.thrown_in) if throws else space.positions
+    if solution.profile is None:
+        return states
+    taken = solution.profile.taken
+    return taken[np.isin(space.action_state[taken], states)]
+
+
+def columns_of(
+    solution: Solution,
+    states: NDArray[np.int64],
+    *,
+    throws: bool,
+    each_action: bool = False,
+    best: bool = True,
+) -> Columns:
+    """The columns of some rows of an answer, with the numbers of actions.
+
+    Parameters
+    ----------
+    states : (n,) int64
+        From `states_where`.
+    each_action : bool
+        Whether a column for each action is added: see `worth_by_action`.
+    best : bool
+        Whether the actions are the best ones, rather than any.
+    """
+    if solution.profile is not None:
+        columns = solution.profile.columns(states, throws=throws)
+        states = solution.graph.action_state[states].astype(np.int64)
+    else:
+        columns = _columns_of_states(solution, states, throws, best)
+    return columns | (solution.worth_by_action(states) if each_action else {})
+
+
+def _columns_of_states(
+    solution: Solution, states: NDArray[np.int64], throws: bool, best: bool
+) -> dict[str, Any]:
+    values = solution.values[states]
+    said = {} if solution.run is None else solution.run.state_columns(solution.is_score)
+    fields: dict[str, Any] = dict(solution.fields_of(states, throws))
+    for name in solution.graph.throw_names if throws else ():
+        if NO_THROW in fields[name]:  # a choice without a throw
+            fields[name] = [None if n == NO_THROW else n for n in fields[name].tolist()]
+    return {
+        **fields,
+        "action": _labels_in(solution, states, throws, best),
+        "value": values,
+        "win_probability": None if solution.is_score else win_probability(values),
+        "error_bound": None if solution.estimated else solution.error_bounds[states],
+        **{
+            name: column[states]
+            if isinstance(column, np.ndarray)
+            else [column[s] for s in states.tolist()]
+            for name, column in said.items()
+        },
+        **({} if solution.game is None else solution.game.verdicts(solution, states)),
+    }
+
+
+def _labels_in(
+    solution: Solution, states: NDArray[np.int64], throws: bool, best: bool
+) -> NDArray[np.int32] | None:
+    """The numbers of the actions of rows; None before a throw."""
+    space = solution.space
+    if not isinstance(space, StateGraph):
+        return None if space.has_throws else space.actions[states]
+    if space.throw_names and not throws:
+        return None
+    actions = solution.best_actions_in(states) if best else first_actions(space)[states]
+    return space.action_label[actions]
+
+
+def worth_by_action(solution: Solution, states: NDArray[np.int64]) -> dict[str, list[float | None]]:
+    """The value of each action in some states: see `rollwise.Solution.worth_by_action`."""
+    part, states = solution.near(states)
+    graph = part.graph
+    if graph.throws is not None and not graph.thrown_in[states].all():
+        raise UsageError(
+            f"{graph.title}: a position has no action before the throw; throws=True "
+            "(--throws) has a row for each throw, with its actions"
+        )
+    chosen = part.choices_in(states)
+    chances = graph.view.win_probability(chosen.values)
+    worth = chosen.values if chances is None else chances
+    rows = np.repeat(np.arange(len(states)), actions_of(graph, states)[1])
+    labels = graph.action_label[chosen.actions]
+    columns: dict[str, list[float | None]] = {}
+    for label in np.unique(labels).tolist():
+        column: list[float | None] = [None] * len(states)
+        theirs = labels == label
+        for row, number in zip(rows[theirs].tolist(), worth[theirs].tolist(), strict=True):
+            column[row] = number
+        columns[action_column(solution, label)] = column
+    return columns
+
+
+def action_column(solution: Solution, label: int) -> str:
+    """The name of the column of an action in `worth_by_action`."""
+    return f"{'value' if solution.is_score else 'P'}_{solution.space.vocabulary.text(label)}"
 
 
 def evaluated_rows(
@@ -114,6 +243,7 @@ Ints = NDArray[np.int64]
 MOST_CELLS = 400
 MOST_ALONG, MOST_ALONE = 41, 2000  # numbers of fields near a position
 ROWS_AT_ONCE = 1 << 20
+ROWS_SEARCHED = 1 << 22  # of the table, at once
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,25 +22,8 @@ from numpy.typing import NDArray
 
 from rollwise.errors import UsageError
 from rollwise.game import Game, heading_of
-from rollwise.graph import NO_THROW, StateGraph, win_probability
-from rollwise.graph.choices import (
-    TIED,
-    Ahead,
-    actions_of,
-    are_best,
-    costs,
-    first_actions,
-    first_best,
-    first_of_each_state,
-    has_ties,
-    in_order,
-    keep_bounds,
-    look_ahead,
-    may_wait,
-    part_of,
-    undecided,
-)
-from rollwise.graph.view import worth_name
+from rollwise.graph import StateGraph, win_probability
+from rollwise.graph.view import TIED, worth_name
 from rollwise.hooks import HOOKS
 from rollwise.methods.result import MethodResult, Status, best_bounds
 from rollwise.numbers.printed import (
@@ -60,6 +43,7 @@ if TYPE_CHECKING:
     from rollwise.answer.certified import CertifiedResult
     from rollwise.answer.layered_states import LayeredStates
     from rollwise.answer.rows import Cells, Grid
+    from rollwise.graph.choices import Ahead
     from rollwise.graph.policies import Policy
     from rollwise.machine.atomic_files import HtmlPage
     from rollwise.many.equilibrium import Equilibrium
@@ -68,7 +52,6 @@ if TYPE_CHECKING:
 FEW = 1000  # for so few states the best actions are found from these alone
 MOST_TURNS = 16  # in the cache
 NO_EQUILIBRIUM = "no equilibrium"  # a status
-ROWS_AT_ONCE = 1 << 22  # of the table, in a search for rows
 
 
 class Choices(NamedTuple):
@@ -517,6 +500,8 @@ class Solution:
     @cached_property
     def ahead(self) -> Ahead:
         """One look ahead: each action relative to its state, with error bounds."""
+        from rollwise.graph.choices import look_ahead
+
         if self.profile is not None:
             return self.profile.ahead
         return look_ahead(self.graph, self.values, self.error_bounds)
@@ -524,11 +509,15 @@ class Solution:
     @cached_property
     def regret(self) -> NDArray[np.float64]:
         """The cost of each action against the best of its state: (n_actions,) float64, from 0."""
+        from rollwise.graph.choices import costs
+
         return costs(self.graph, self.action_values)
 
     @cached_property
     def is_best(self) -> NDArray[np.bool_]:
         """Whether each action may be best, within the certified error: (n_actions,) bool."""
+        from rollwise.graph.choices import are_best
+
         return are_best(self.graph, self.ahead)
 
     @cached_property
@@ -536,6 +525,8 @@ class Solution:
         """Whether the error bounds are too wide to tell the best action: (n_states,) bool."""
         if not self.error_bound > TIED / 8:  # saves a look at all actions
             return np.zeros(self.graph.n_states, np.bool_)
+        from rollwise.graph.choices import undecided
+
         return undecided(self.graph, self.ahead, self.is_best)
 
     @cached_property
@@ -544,6 +535,8 @@ class Solution:
 
         See `rollwise.graph.choices`. In an equilibrium it is the likeliest one.
         """
+        from rollwise.graph.choices import first_best, keep_bounds
+
         if self.profile is not None:
             return self.profile.likeliest
         good = keep_bounds(self.graph, self.ahead, self.is_best)
@@ -551,12 +544,16 @@ class Solution:
 
     def choices_in(self, states: NDArray[np.int64]) -> Choices:
         """The values and costs of the actions of some states, computed for these states alone."""
+        from rollwise.graph.choices import actions_of, are_best, costs
+
         part, ahead = self._look_at(states)
         values = _action_values(part, ahead)
         actions = actions_of(self.graph, states)[0]
         return Choices(actions, values, costs(part, values), are_best(part, ahead))
 
     def _look_at(self, states: NDArray[np.int64]) -> tuple[StateGraph, Ahead]:
+        from rollwise.graph.choices import Ahead, actions_of, look_ahead, part_of
+
         part, beyond = part_of(self.graph, states)
         if self.profile is not None:
             actions, ahead = actions_of(self.graph, states)[0], self.ahead
@@ -566,6 +563,14 @@ class Solution:
 
     def best_actions_in(self, states: NDArray[np.int64]) -> NDArray[np.int64]:
         """``best_actions[states]``; for a few states computed from these alone."""
+        from rollwise.graph.choices import (
+            actions_of,
+            are_best,
+            first_of_each_state,
+            keep_bounds,
+            may_wait,
+        )
+
         few = len(states) <= FEW and self.profile is None
         if "best_actions" in vars(self) or not few:
             return self.best_actions[states]
@@ -580,6 +585,7 @@ class Solution:
     @cached_property
     def policy(self) -> Policy:
         """The optimal policy: the first of the best actions everywhere, or the equilibrium's."""
+        from rollwise.graph.choices import has_ties
         from rollwise.graph.policies import Policy
 
         if self.profile is not None:
@@ -653,52 +659,9 @@ class Solution:
 
         With three or more players the actions with a row, in the order of the graph.
         """
-        from rollwise.answer.filters import mentions, rows_where
+        from rollwise.answer.rows import states_where
 
-        states = self._states_shown(throws)
-        if where is not None:
-            mentions_action, parts = mentions(where, "action"), []
-            for begin in range(0, len(states), ROWS_AT_ONCE):
-                part = states[begin : begin + ROWS_AT_ONCE]
-                frame = self._frame(
-                    part, self._labels_in(part, throws, known=mentions_action), throws
-                )
-                parts.append(part[rows_where(frame, where, self.space.vocabulary)])
-            states = np.concatenate([states[:0], *parts])
-        if self.profile is not None:
-            return states
-        shown = self.fields_of(states, throws)
-        return states[in_order(np.column_stack(list(shown.values())))]
-
-    def _states_shown(self, throws: bool) -> NDArray[np.int64]:
-        """The states of all rows: positions, or their throws; see `states_where`."""
-        space = self.space
-        if not isinstance(space, StateGraph):
-            if throws:
-                raise UsageError(f"{self.title}: part_where() gives the rows after throws")
-            return np.arange(space.n_positions)
-        if throws and not space.throw_names:
-            raise UsageError(f"{space.game} has no throws")
-        states = np.flatnonzero(space.thrown_in) if throws else space.positions
-        if self.profile is None:
-            return states
-        taken = self.profile.taken
-        return taken[np.isin(space.action_state[taken], states)]
-
-    def _labels_in(
-        self, states: NDArray[np.int64], throws: bool, *, known: bool = True
-    ) -> NDArray[np.int32] | None:
-        """The numbers of the best actions of rows; of any actions, if they needn't be `known`.
-
-        None before a throw.
-        """
-        space = self.space
-        if not isinstance(space, StateGraph):
-            return None if space.has_throws else space.actions[states]
-        if self.profile is not None or (space.throw_names and not throws):
-            return None
-        actions = self.best_actions_in(states) if known else first_actions(space)[states]
-        return space.action_label[actions]
+        return states_where(self, where, throws=throws)
 
     def rows_of(
         self, states: NDArray[np.int64], *, throws: bool = False, each_action: bool = False
@@ -710,16 +673,18 @@ class Solution:
         states : (n,) int64
             From `states_where`.
         """
-        return self._frame(states, self._labels_in(states, throws), throws, each_action)
+        from rollwise.answer.rows import columns_of, frame_of
+
+        columns = columns_of(self, states, throws=throws, each_action=each_action)
+        return frame_of(columns, len(states), self.space.vocabulary)
 
     def cells_of(
         self, states: NDArray[np.int64], *, throws: bool = False, each_action: bool = False
     ) -> Cells:
         """The cells of `rows_of` as lists, without Polars, which takes longer to import."""
-        labels = self._labels_in(states, throws)
-        columns = self._columns(states, labels, throws, each_action)
-        from rollwise.answer.rows import cells_of
+        from rollwise.answer.rows import cells_of, columns_of
 
+        columns = columns_of(self, states, throws=throws, each_action=each_action)
         return cells_of(columns, len(states), self.space.vocabulary)
 
     def worth_by_action(self, states: NDArray[np.int64]) -> dict[str, list[float | None]]:
@@ -737,37 +702,18 @@ class Solution:
         UsageError
             The values are estimates; or a state comes before a throw, and has no action yet.
         """
-        self._require_answer("columns of actions")
-        part, states = self.near(states)
-        graph = part.graph
-        if graph.throws is not None and not graph.thrown_in[states].all():
-            raise UsageError(
-                f"{graph.title}: a position has no action before the throw; throws=True "
-                "(--throws) has a row for each throw, with its actions"
-            )
-        chosen = part.choices_in(states)
-        chances = graph.view.win_probability(chosen.values)
-        worth = chosen.values if chances is None else chances
-        rows = np.repeat(np.arange(len(states)), actions_of(graph, states)[1])
-        labels = graph.action_label[chosen.actions]
-        columns: dict[str, list[float | None]] = {}
-        for label in np.unique(labels).tolist():
-            column: list[float | None] = [None] * len(states)
-            theirs = labels == label
-            for row, number in zip(rows[theirs].tolist(), worth[theirs].tolist(), strict=True):
-                column[row] = number
-            columns[self._action_column_name(label)] = column
-        return columns
+        from rollwise.answer.rows import worth_by_action
 
-    def _action_column_name(self, label: int) -> str:
-        return f"{'value' if self.is_score else 'P'}_{self.space.vocabulary.text(label)}"
+        self.require_answer("columns of actions")
+        return worth_by_action(self, states)
 
     @property
     def action_bounds(self) -> dict[str, float]:
         """The error bound of each column of `worth_by_action`."""
+        from rollwise.answer.rows import action_column
+
         bound = self.error_bound if self.is_score else self.error_bound / 2 + CHANCE_ROUNDING
-        labels = self.space.vocabulary.labels
-        return {self._action_column_name(label): bound for label in labels}
+        return {action_column(self, label): bound for label in self.space.vocabulary.labels}
 
     def array(self, numbers: NDArray[Any] | None = None) -> NDArray[Any]:
         """A number of each position as an array with an axis for each field: ``V[i, j, k]``.
@@ -817,57 +763,6 @@ class Solution:
         columns = dict(zip(graph.columns, rows[states].T, strict=False))
         return {name: x for name, x in columns.items() if throws or name not in graph.throw_names}
 
-    def _columns(
-        self,
-        states: NDArray[np.int64],
-        labels: NDArray[np.int32] | None,
-        throws: bool,
-        each_action: bool = False,
-    ) -> dict[str, Any]:
-        """The columns of some rows, with the numbers of actions; None for a column of nulls."""
-        if self.profile is not None:
-            columns = self.profile.columns(states, throws=throws)
-            states = self.graph.action_state[states].astype(np.int64)
-        else:
-            columns = self._columns_of_states(states, labels, throws)
-        return columns | (self.worth_by_action(states) if each_action else {})
-
-    def _columns_of_states(
-        self, states: NDArray[np.int64], labels: NDArray[np.int32] | None, throws: bool
-    ) -> dict[str, Any]:
-        values = self.values[states]
-        said = {} if self.run is None else self.run.state_columns(self.is_score)
-        fields: dict[str, Any] = dict(self.fields_of(states, throws))
-        for name in self.graph.throw_names if throws else ():
-            if NO_THROW in fields[name]:  # a choice without a throw
-                fields[name] = [None if n == NO_THROW else n for n in fields[name].tolist()]
-        return {
-            **fields,
-            "action": labels,
-            "value": values,
-            "win_probability": None if self.is_score else win_probability(values),
-            "error_bound": None if self.estimated else self.error_bounds[states],
-            **{
-                name: column[states]
-                if isinstance(column, np.ndarray)
-                else [column[s] for s in states.tolist()]
-                for name, column in said.items()
-            },
-            **({} if self.game is None else self.game.verdicts(self, states)),
-        }
-
-    def _frame(
-        self,
-        states: NDArray[np.int64],
-        labels: NDArray[np.int32] | None,
-        throws: bool,
-        each_action: bool = False,
-    ) -> pl.DataFrame:
-        columns = self._columns(states, labels, throws, each_action)
-        from rollwise.answer.rows import frame_of
-
-        return frame_of(columns, len(states), self.space.vocabulary)
-
     def action_column(self, actions: NDArray[np.int64]) -> pl.Series:
         """The names of actions, given by their indices: a column ``action``."""
         return self.graph.vocabulary.column(self.graph.action_label[actions])
@@ -913,7 +808,7 @@ class Solution:
         """
         from rollwise.answer.advice import advise
 
-        self._require_answer("advice")
+        self.require_answer("advice")
         return advise(*self.locate(state, throw, rolls_left))
 
     def plot(self, kind: str = "policy", **choices: Any) -> Figure:
@@ -934,7 +829,7 @@ class Solution:
         UsageError
             The kind makes no sense for this game, or a choice doesn't fit it.
         """
-        self._require_answer("pictures")
+        self.require_answer("pictures")
         return HOOKS.plot(self, kind, **choices)
 
     def report(self, path: str | Path | None = None, *, rules: int = 0) -> HtmlPage:
@@ -954,7 +849,7 @@ class Solution:
         UsageError, OutputError
             The name has another ending, or the file can't be written.
         """
-        self._require_answer("a report")
+        self.require_answer("a report")
         written: HtmlPage = HOOKS.report(self, path, rules=rules)
         return written
 
@@ -987,7 +882,7 @@ class Solution:
         PolicyError
             There is no such policy.
         """
-        self._require_answer("a page")
+        self.require_answer("a page")
         written: HtmlPage = HOOKS.page(self, path, policies=policies, shows=shows)
         return written
 
@@ -1003,14 +898,14 @@ class Solution:
         """Write the solution to a Parquet file, all at once or not at all (see `load`)."""
         from rollwise.answer.storage import save
 
-        self._require_answer("a saved solution")
+        self.require_answer("a saved solution")
         save(self.whole(), Path(path))
 
     def said_of(self, state: int) -> list[str]:
         """Further facts about a position, a line each."""
         return [] if self.profile is None else self.profile.said_of(state)
 
-    def _require_answer(self, what: str) -> None:
+    def require_answer(self, what: str) -> None:
         """Refuse a request that needs an answer if the values are estimates.
 
         Raises

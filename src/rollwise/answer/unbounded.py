@@ -18,9 +18,8 @@ import numpy as np
 
 from rollwise.answer.certified import solve_and_certify
 from rollwise.builders import build, limits
-from rollwise.builders.building import GrowthWarning, endless_growth
 from rollwise.builders.compiled.reads import was_large
-from rollwise.builders.expand import Interpreter
+from rollwise.builders.interpreter import GrowthWarning, Interpreter, endless_growth
 from rollwise.builders.rules import Rules
 from rollwise.derive.capped import capped
 from rollwise.errors import RollwiseError, RulesError

@@ -13,8 +13,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from operator import mul
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,123 +21,14 @@ from numpy.typing import NDArray
 from rollwise.builders import limits
 from rollwise.builders.arrays import Arrays, as_graph
 from rollwise.builders.compiled.reads import note_large, was_large
-from rollwise.builders.expand import Interpreter, expand, situations_in, watched
-from rollwise.builders.limits import growths
 from rollwise.builders.rules import Rules, more_states
-from rollwise.errors import RulesError, TooManyStates, spelled
+from rollwise.errors import TooManyStates
 from rollwise.game import Game, require_game
 from rollwise.graph import StateGraph
-from rollwise.graph.layout import MOST
 from rollwise.machine.switches import jit_disabled
 
-STEPS = 20_000  # of one play
-# For all plays together: processor time, which other processes do not affect; and elapsed time.
-SECONDS, LONGEST = 0.3, 2.0
-FEW = 200  # a play cut off earlier, or with fewer rises of a field, is no evidence
-WAITS = 10  # successive moves that raise no field: a turn may pass round the table
-
-
-class GrowthWarning(UserWarning):
-    """A field kept rising. The game may have infinitely many states."""
-
-
-def endless_growth(rules: Rules, states: np.ndarray) -> str:
-    """The warning about a field with endless growth along a play; empty if none is found.
-
-    First come plays that raise or lower one field, then a play that raises all rising fields
-    together, such as two scores that change places at each pass. A field that may still end at a
-    parameter of the game gets no warning.
-
-    Parameters
-    ----------
-    states : (n_states, n_fields) int32
-        Some of the states found, in their order.
-    """
-    if rules.pool is not None:  # its turns take too long to follow
-        return ""
-    parameters = [abs(p) for p in rules.game.parameters.values() if type(p) is int]
-    used, began = time.thread_time(), time.perf_counter()
-
-    def time_is_left() -> bool:
-        passed = time.perf_counter() - began
-        return time.thread_time() - used < SECONDS and passed < LONGEST
-
-    growth, rows = growths(states), states.astype(np.int64)
-    rising = [f for f in np.argsort(-growth, kind="stable").tolist() if growth[f] > 1]
-    one = np.identity(rows.shape[1], np.int64)
-    half = rows[: len(rows) // 2 + 1]
-    aims = [
-        aim for f in rising for aim in (one[f], -one[f]) if (rows @ aim).max() > (half @ aim).max()
-    ]
-    for aim in [*aims, one[rising].sum(axis=0)] if len(rising) > 1 else aims:
-        first = rows[np.argmax(rows @ aim)].tolist()
-        play = _follow(rules, first, aim.tolist(), time_is_left)
-        if play is None:
-            continue
-        moves, numbers = play
-        field = max(rising, key=lambda f: abs(numbers[f] - first[f]) * abs(aim[f]))
-        reached, name = numbers[field], rules.field_names[field]
-        if abs(reached) > max(parameters, default=0):
-            verb, end = ("rises", "min") if reached > first[field] else ("falls", "max")
-            proved = spelled(
-                python=". rollwise.solve(game).game has a proved cap, if there is one",
-                command_line="",
-            )
-            return (
-                f"{rules.game.name}: the field {name} grows: it {verb} to {reached:,} in a play of "
-                f"{moves:,} moves, which no rule has ended. If nothing ends it, the states "
-                f"have no end either: let the game end where {name} is large, or cap it with "
-                f"{end}(){proved}. The search for states goes on up to its limit"
-            )
-    return ""
-
-
-def _follow(
-    rules: Rules, first: list[int], aim: list[int], time_is_left: Callable[[], bool]
-) -> tuple[int, list[int]] | None:
-    """The play that raises a weighted sum of fields most at each move; None if it ends.
-
-    It is given by its number of moves, and the numbers of its last state.
-    No state is repeated. Among moves with equal sums, the largest sum of absolute fields
-    decides. A play beyond 32 bits counts as one without an end.
-
-    Parameters
-    ----------
-    first, aim : list of int
-        The numbers of the state, and the weights of the fields in the sum.
-    """
-
-    def rank(state: Any) -> tuple[int, int]:
-        numbers = rules.layout.numbers(state)
-        return sum(map(mul, numbers, aim)), sum(map(abs, numbers))
-
-    state = rules.layout.state(first)
-    best, raises, waits, seen = rank(state)[0], 0, 0, {state}
-    try:
-        with watched():
-            while len(seen) <= STEPS and best <= MOST and time_is_left():
-                after = {
-                    next_state
-                    for at in situations_in(rules, state)
-                    for action in expand(rules, at)
-                    for next_state in action.next_states
-                }
-                after = {s for s in after if s is not None and s not in seen}
-                if not after:
-                    return None
-                state = max(after, key=rank)
-                seen.add(state)
-                reached = rank(state)[0]
-                waits = 0 if reached > best else waits + 1
-                if waits > WAITS:
-                    return None
-                raises += reached > best
-                best = max(best, reached)
-    except (RulesError, TypeError):  # the builder reports this if it reaches the state
-        return None
-    goes_on = raises >= FEW or best > MOST
-    return (len(seen) - 1, list(rules.layout.numbers(state))) if goes_on else None
-
+if TYPE_CHECKING:
+    from rollwise.builders.interpreter import Interpreter
 
 Mode = Literal["auto", "interpreted", "compiled"]
 Progress = Callable[[str, int, int | None], None]
@@ -288,16 +178,22 @@ class _Building:
         """Interpret the rules up to a limit; None if the game is larger, or was so last time."""
         if self.few_roots is None or is_compiled(self.rules) or was_large(self.rules, limits.SMALL):
             return None
-        most = self.most(limits.MAX_STATES_INTERPRETED)
-        self.trial = Interpreter(self.rules, self.few_roots, most)
+        self.trial = self._interpreter(self.few_roots)
         if self._goes_on(self.trial):
             return None
         self.trial.ask_again(all_states=self.ask_all_again)
         return self.trial.arrays()
 
+    def _interpreter(self, roots: NDArray[np.int32]) -> Interpreter:
+        from rollwise.builders.interpreter import Interpreter
+
+        return Interpreter(self.rules, roots, self.most(limits.MAX_STATES_INTERPRETED))
+
     def _goes_on(self, trial: Interpreter) -> bool:
         """Whether a game is larger than a trial; if so, warn about growing fields."""
         more = trial.run(stop_after=limits.SMALL, patience=limits.PATIENCE, progress=self._report)
+        from rollwise.builders.interpreter import GrowthWarning, endless_growth
+
         if more and (growth := endless_growth(self.rules, trial.states)):
             _warn(growth, GrowthWarning)
         return more
@@ -354,7 +250,7 @@ class _Building:
         if self.trial is None:
             most = self.most(limits.MAX_STATES_INTERPRETED)
             roots = self.rules.roots(most) if self.few_roots is None else self.few_roots
-            self.trial = Interpreter(self.rules, roots, most)
+            self.trial = self._interpreter(roots)
             self._goes_on(self.trial)
         self.trial.run(progress=self._report)
         self.trial.ask_again(all_states=self.ask_all_again)

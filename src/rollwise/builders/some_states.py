@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rollwise.builders import limits
 from rollwise.builders.arrays import Arrays, as_graph
-from rollwise.builders.expand import Interpreter
+from rollwise.builders.interpreter import Interpreter
 from rollwise.builders.rules import Rules
 from rollwise.graph import StateGraph
 from rollwise.machine.switches import jit_disabled

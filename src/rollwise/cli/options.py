@@ -177,7 +177,8 @@ def method_options(
 ) -> dict[str, Any]:
     """The options of a method: the values of ``--set``, and a callback for ``--history -``."""
     chosen = find_method(method)
-    options = typed_settings(typed, chosen.settings(), f"the method {method}")
+    settings = chosen.settings() if typed else {}  # which imports the method
+    options = typed_settings(typed, settings, f"the method {method}")
     if isinstance(options.get("start"), str):
         find_method(options["start"])
     if history == STDOUT:

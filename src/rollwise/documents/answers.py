@@ -37,7 +37,7 @@ from rollwise.documents.model import (
     unit,
 )
 from rollwise.documents.solved import Draws, Seats, Unit, exactly, kind_of, seats_worth
-from rollwise.graph.choices import TIED
+from rollwise.graph.view import TIED
 from rollwise.numbers.printed import (
     Printed,
     as_text,
@@ -640,7 +640,8 @@ def _notebook_blocks(of: Any) -> Iterable[str | Rows]:
     import numpy as np
 
     from rollwise.analysis.findings import Report
-    from rollwise.answer.solution import ROWS_AT_ONCE, Solution
+    from rollwise.answer.rows import ROWS_SEARCHED
+    from rollwise.answer.solution import Solution
     from rollwise.game import Game
 
     if isinstance(of, Game):
@@ -655,7 +656,7 @@ def _notebook_blocks(of: Any) -> Iterable[str | Rows]:
     if isinstance(of, Report):
         return [of.game, *Checked.of(of).blocks()]
     if isinstance(of, Solution):
-        few = len(of) <= ROWS_AT_ONCE  # soon sorted
+        few = len(of) <= ROWS_SEARCHED  # soon sorted
         states = of.states_where()[:10] if few else np.arange(10)
         rows = strategy_rows(of.cells_of(states))
         return [repr(of)[1:-1], rows, f"{len(states)} of {len(of):,} states, see table()"]

@@ -138,12 +138,22 @@ class Following:
             memory.values[: self.layer.n], memory.slope[:] = 0.0, 0.0
         return bool(done)
 
-    def visits(self, memory: Memory, starts: Ints) -> Floats:
-        """The approximate number of visits to each position from some starts: (n,) float64."""
+    def visits(
+        self, memory: Memory, starts: Ints, lost: float = VISITS_LOST, rounds: int = MOST_ROUNDS
+    ) -> Floats:
+        """The approximate number of visits to each position from some starts: (n,) float64.
+
+        Parameters
+        ----------
+        lost : float
+            Share of the visits to a component that may be left out.
+        rounds : int
+            Largest number of sweeps over one component.
+        """
         visits = np.zeros(self.layer.n_places)
         visits[starts] = 1.0
         lists = self._parts, self._block, self._tables, memory.chosen
-        count_visits(self.layer.n, *lists, visits, VISITS_LOST)
+        count_visits(self.layer.n, *lists, visits, lost, rounds)
         return visits[: self.layer.n]
 
     def action_values(self, actions: Ints, memory: Memory) -> Floats:
@@ -286,7 +296,7 @@ def evaluate_chosen(
 
 
 @kernel
-def count_visits(n, parts, block, tables, chosen, visits, enough):
+def count_visits(n, parts, block, tables, chosen, visits, enough, most_rounds):
     """The approximate number of visits to each position under the chosen actions.
 
     Parameters
@@ -297,6 +307,7 @@ def count_visits(n, parts, block, tables, chosen, visits, enough):
         Initially the number of plays that begin at each position; filled.
     enough : float
         The share of the visits to a component that may be lost there.
+    most_rounds : int
     """
     first, throws, target = block.first, block.throws, block.target
     lists, throw, indptr = tables.lists, tables.throw, tables.indptr
@@ -310,7 +321,7 @@ def count_visits(n, parts, block, tables, chosen, visits, enough):
             waiting += arrived[i]
         left = enough * waiting
         rounds = 0
-        while waiting > left and rounds < MOST_ROUNDS:
+        while waiting > left and rounds < most_rounds:
             for i in range(low, high):
                 amount = arrived[i]
                 if amount == 0.0:

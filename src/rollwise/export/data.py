@@ -47,24 +47,6 @@ def write_npz(solution: Solution, path: Path) -> None:
         )
 
 
-def read_npz(path: Path) -> tuple[StateGraph, dict[str, Any]]:
-    """The graph in an npz file, and the other arrays (values, error_bounds, action_values)."""
-    with np.load(path, allow_pickle=False) as data:
-        about = json.loads(str(data["facts"]))
-        graph = StateGraph.of_arrays(
-            **{name: data[name] for name in ARRAYS},
-            field_names=tuple(about["fields"]),
-            action_names={int(label): name for label, name in about["actions"].items()},
-            game=about["game"],
-            parameters=about["parameters"],
-            players=about["players"],
-            objective=about["objective"],
-            n_roots=about["roots"],
-        )
-        others = {name: data[name] for name in ("values", "error_bounds", "action_values")}
-    return graph, others
-
-
 def write_parquet(solution: Solution, path: Path) -> None:
     """A row an outcome: the state (number and fields), its value, the action, the outcome."""
     import polars as pl

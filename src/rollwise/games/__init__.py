@@ -25,9 +25,9 @@ from rollwise.errors import ClusterError, ParameterError, UnknownGame, suggestio
 from rollwise.faults import PASSED_ON, fault_text, one_line, shown
 from rollwise.game import Game, with_an_end
 from rollwise.hooks import HOOKS
-from rollwise.models import ENDINGS, find_model
 from rollwise.parameters import no_parameter, parameter_specs
 
+MODELS = (".drn", ".tra", ".umb")  # endings of files with models of other tools
 READ = "rollwise_rules_"  # begins the names of modules that were read from files
 
 
@@ -71,7 +71,7 @@ def _named_like_its_module(reference: str) -> type[Game] | None:
 
 def names_a_file(reference: str) -> bool:
     """Whether a game is given by a path, to rules or to a model."""
-    return reference.endswith((".py", *ENDINGS)) or ".py:" in reference
+    return reference.endswith((".py", *MODELS)) or ".py:" in reference
 
 
 def find(reference: str) -> type[Game]:
@@ -82,7 +82,9 @@ def find(reference: str) -> type[Game]:
     UnknownGame
         There is none, or its file can't be read as rules.
     """
-    if reference.endswith(ENDINGS):
+    if reference.endswith(MODELS):
+        from rollwise.models import find_model
+
         return find_model(Path(reference))
     path, colon, class_name = reference.rpartition(":")
     if colon and path.endswith(".py"):

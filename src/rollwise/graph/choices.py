@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from rollwise.graph.naming import THROW
 from rollwise.graph.state_graph import StateGraph
-from rollwise.graph.view import sign_of
+from rollwise.graph.view import TIED, sign_of
 from rollwise.kernels.chances import UNIT, are_whole, means_of, residuals, scale
 
 NOTHING: NDArray[np.float64] = np.empty(0)
@@ -131,7 +131,6 @@ Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 ROUNDINGS = 4  # tolerated differences of equally good actions, in roundings of a look ahead
-TIED = 1e-9  # a proved smaller difference is a tie
 RARE = 2.0**-20  # for very rare outcomes: the loss over a million moves exceeds a rounding
 
 

@@ -31,6 +31,7 @@ from rollwise.numbers.shares import seat_names, shares_of
 if TYPE_CHECKING:
     from rollwise.graph.state_graph import StateGraph
 
+TIED = 1e-9  # a proved smaller difference of actions is a tie
 Number = TypeVar("Number", float, Fraction, NDArray[np.float64])
 
 

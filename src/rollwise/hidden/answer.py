@@ -42,7 +42,6 @@ MOST_FOR_RANGES = 5_000  # sequences of both players, for ranges over all optima
 MOST_FOR_TREE = 3_000_000  # sequences, for a list of all histories
 TOLERANCE, OPEN_TOLERANCE, ITERATIONS, SECONDS = 1e-4, 1e-3, 100_000, 3600.0
 MOST_SHOWN = 100  # situations of a game without a list of histories
-SEATS = ("first", "second")
 
 
 @dataclass(frozen=True)

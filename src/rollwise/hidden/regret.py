@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.hidden.check import bounds
+from rollwise.hidden.check import bounds, plan_of
 from rollwise.hidden.tree import Seat, Tree
 from rollwise.kernels.jit import inner_kernel, kernel
 
@@ -79,11 +79,7 @@ def _seat_arrays(tree: Tree, number: int) -> tuple[NDArray[Any], ...]:
     begins = np.searchsorted(own[order], np.arange(seat.n_sequences + 1))
     payoffs = (1 if number == 0 else -1) * tree.payoffs[order]
     strategy = uniform(seat)
-    plan = np.ones(seat.n_sequences)
-    for k, (begin, end) in enumerate(
-        zip(seat.first[:-1].tolist(), seat.first[1:].tolist(), strict=True)
-    ):
-        plan[begin:end] = plan[seat.parents[k]] * strategy[begin:end]
+    plan = plan_of(seat, strategy)
     empty = [np.zeros(seat.n_sequences) for _ in range(3)]
     gathered = (seat.parents, seat.first, begins, other[order], payoffs)
     return (*gathered, empty[0], empty[1], strategy, plan, empty[2])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,8 +9,6 @@ import numpy as np
 
 from rollwise.hidden.answer import Answer, Situation
 from rollwise.hidden.reading import DEAL, TOGETHER
-
-Chooser = Callable[[Situation], int]  # the index of an action
 
 
 @dataclass

@@ -5,6 +5,8 @@ Values V are given, ``V[s, k]`` of the seat k places after the mover. Two arrays
 - L: the value of the profile is within ``V[s, k] - L[s, k]`` and ``V[s, k] + L[s, k]``. It
   is proved where each L is at least the distance of V from its average over the next states, plus
   the average of the next L.
+  Where actions are tied, it holds for each of them too: the value is so near, whatever any mover
+  takes among ties.
 - E: with the others at the profile, no policy of seat k has more than ``V[s, k] + E[s, k]``.
   It is proved where V + E is a supersolution: where seat k moves (k = 0) for each of its actions,
   and elsewhere for the profile's action.
@@ -108,11 +110,14 @@ def look(a, table, numbers, seats, found):
 
 
 @inner_kernel
-def need_of(s, table, probability, numbers, rooms):
+def need_of(s, table, probability, tied, numbers, rooms):
     """The lower bounds of E and L in a state: (2, n_seats), the first of `rooms`.
 
     Parameters
     ----------
+    probability : (n_actions,) float64
+        The profile.
+    tied : (n_actions,) bool
     numbers : (3, n_states, n_seats) float64
         Values, gains and errors.
     rooms : three arrays to write in: (2, n_seats), (3, n_seats), (3, n_seats)
@@ -127,7 +132,7 @@ def need_of(s, table, probability, numbers, rooms):
     most = 0.0
     for a in range(index(action_indptr[s]), index(action_indptr[s + ONE])):
         p = probability[a]
-        if p > 0.0:
+        if p > 0.0 or tied[a]:
             look(a, table, numbers, n_seats, found)
         else:  # only the mover can deviate
             look(a, table, numbers, 1, found)
@@ -141,11 +146,16 @@ def need_of(s, table, probability, numbers, rooms):
             for j in range(3):
                 for k in range(n_seats):
                     mixed[j, k] += p * found[j, k]
+        if tied[a]:
+            for k in range(n_seats):
+                rounding = (steps + outcomes) * UNIT * (found[0, k] + values[s, k]) + TINY
+                off = abs(found[0, k] - values[s, k])
+                need[1, k] = max(need[1, k], (off + rounding + found[2, k]) * larger)
     larger = LARGER + 8.0 * (steps + most) * UNIT
     for k in range(n_seats):
         rounding = (steps + most) * UNIT * (mixed[0, k] + values[s, k]) + TINY
         off = mixed[0, k] - values[s, k]
-        need[1, k] = (abs(off) + rounding + mixed[2, k]) * larger
+        need[1, k] = max(need[1, k], (abs(off) + rounding + mixed[2, k]) * larger)
         if k > 0:
             need[0, k] = max(0.0, (off + rounding + mixed[1, k]) * larger)
 
@@ -157,7 +167,7 @@ def rooms_of(n_seats):
 
 
 @kernel
-def check_bounds(table, probability, numbers):
+def check_bounds(table, probability, tied, numbers):
     """The proof: the number of states whose bounds don't follow from those of the next states.
 
     All play must end: `rollwise.proofs.endless_play`.
@@ -168,7 +178,7 @@ def check_bounds(table, probability, numbers):
     unproved = 0
     for place in range(numbers.shape[1]):
         s = index(place)
-        need_of(s, table, probability, numbers, rooms)
+        need_of(s, table, probability, tied, numbers, rooms)
         holds, total = True, 0.0
         for k in range(n_seats):
             holds = holds and need[0, k] <= numbers[1, s, k] and need[1, k] <= numbers[2, s, k]

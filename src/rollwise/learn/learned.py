@@ -10,7 +10,6 @@ the run, including the random numbers'. A run continued from a file ends like an
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -27,7 +26,7 @@ from rollwise.graph.by_fields import grid
 from rollwise.graph.choices import costs, first_actions, first_of_each_state, fold_actions
 from rollwise.graph.policies import Policy, alias_cells, seat_bits, seat_payoffs
 from rollwise.kernels import learning as kernels
-from rollwise.machine.atomic_files import write_atomically
+from rollwise.machine.atomic_files import read_arrays, write_arrays
 
 if TYPE_CHECKING:
     import polars as pl
@@ -386,22 +385,14 @@ def save_learner(learner: Learner, path: Path) -> None:
         "round_end": learner.round_end,
         "checksum": checksum_of(arrays),
     }
-    text = np.frombuffer(json.dumps(facts).encode(), np.uint8)
-
-    def write(target: Path) -> None:
-        with target.open("wb") as file:
-            np.savez_compressed(file, **{"facts": text, **arrays})  # type: ignore[arg-type]
-
-    write_atomically(path, write)
+    write_arrays(path, arrays, compressed=True, facts=facts)
 
 
 def _read(path: Path) -> tuple[dict[str, Any], Arrays]:
     if not path.is_file():
         raise LearnerFileError(f"there is no file {path}")
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-        facts = json.loads(arrays.pop("facts").tobytes())
+        arrays, (facts,) = read_arrays(path, "facts")
         written = facts["format"]
         fits = {name: isinstance(facts[name], kind) for name, kind in FACTS.items()}
         sound = checksum_of(arrays) == facts["checksum"]

@@ -13,6 +13,7 @@ import ctypes
 import errno
 import hashlib
 import html
+import json
 import os
 import re
 import shutil
@@ -20,10 +21,10 @@ import stat
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from rollwise.errors import OutputError, UsageError
 
@@ -79,6 +80,50 @@ def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
 def write_text(path: Path, text: str) -> None:
     """Put text into a file: in UTF-8, lines end with line feeds, on every system."""
     write_atomically(path, lambda place: place.write_text(text, encoding="utf-8", newline="\n"))
+
+
+def write_arrays(
+    path: Path,
+    arrays: Mapping[str, Any],
+    *,
+    compressed: bool = False,
+    lasting: bool = False,
+    **facts: Any,
+) -> None:
+    """Write arrays, and facts as JSON under their names, to an .npz file, whole or not at all.
+
+    Parameters
+    ----------
+    lasting : bool
+        Whether the file is on the disk on return, also if the machine fails.
+
+    Raises
+    ------
+    OutputError
+        The file can't be written.
+    """
+    import numpy as np
+
+    texts = {name: np.frombuffer(json.dumps(x).encode(), np.uint8) for name, x in facts.items()}
+    save: Any = np.savez_compressed if compressed else np.savez
+
+    def write(place: Path) -> None:
+        with place.open("wb") as file:
+            save(file, **texts, **arrays)
+            if lasting:
+                file.flush()
+                os.fsync(file.fileno())
+
+    write_atomically(path, write)
+
+
+def read_arrays(path: Path, *names: str) -> tuple[dict[str, Any], list[Any]]:
+    """The arrays of such a file, and the facts of these names; damaged files raise any error."""
+    import numpy as np
+
+    with np.load(path, allow_pickle=False) as archive:  # checks their checksums
+        arrays = dict(archive)
+    return arrays, [json.loads(arrays.pop(name).tobytes()) for name in names]
 
 
 def write_error(path: Path | str, error: BaseException) -> OutputError:

@@ -25,41 +25,22 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array, eye_array
+from scipy.sparse import csc_array, csr_array, eye_array, kron
 from scipy.sparse.linalg import splu
 
 from rollwise.graph import StateGraph
+from rollwise.graph.choices import spans
 from rollwise.kernels.chances import UNIT
-from rollwise.kernels.deviations import Table, look
-from rollwise.kernels.jit import ONE, index, kernel
+from rollwise.kernels.deviations import Table
 
 Floats = NDArray[np.float64]
 MARGIN = 1e-13  # by which an action must be better to be taken instead, at least
-
-
-@kernel
-def worth_of_actions(states, table, values, worth):
-    """The results of each seat for all actions of some states, one state after the other.
-
-    Parameters
-    ----------
-    states : (n,) int64
-    values : (1, n_states, n_seats) float64
-    worth : (n_actions, n_seats) float64, filled
-        Of the actions of these states.
-    """
-    place = 0
-    for i in range(states.shape[0]):
-        s = index(states[i])
-        for a in range(table.action_indptr[s], table.action_indptr[s + ONE]):
-            look(a, table, values, worth.shape[1], worth[place : place + 1])
-            place += 1
 
 
 @dataclass(eq=False)
@@ -71,14 +52,16 @@ class Component:
 
     Attributes
     ----------
+    number : int
+        Of the component, in the order of ``graph.components``.
     states : (n,) int64
-        Its states in the graph, ``order[first:stop]`` of the components.
+        Its states in the graph.
     begins : (n + 1,) int64
         The actions of state i are ``begins[i]:begins[i + 1]``.
     actions, state_of : (n_actions,) int64
         The action in the graph, and its local state.
     worth : (n_actions, players) float64
-        Value of each action for each seat; see `look`.
+        Value of each action for each seat, from the mover on.
     table : Table
     values : (n_states, players) float64
         Of the whole graph; those of the component are changed.
@@ -90,26 +73,19 @@ class Component:
     """
 
     graph: StateGraph
-    first: int
-    stop: int
+    number: int
     table: Table
     values: Floats
     until: float | None = None
     margin: float = MARGIN
-
-    @classmethod
-    def of(cls, number: int, graph: StateGraph, table: Table, values: Floats) -> Component:
-        """A component by its number."""
-        first, stop = graph.components.indptr[number : number + 2].tolist()
-        return cls(graph, first, stop, table, values)
 
     @property
     def is_late(self) -> bool:
         return self.until is not None and time.monotonic() >= self.until
 
     def __post_init__(self) -> None:
-        self.states = self.graph.components.order[self.first : self.stop].astype(np.int64)
-        self.place = dict(zip(self.states.tolist(), range(len(self.states)), strict=True))
+        components, here = self.graph.components, slice(self.number, self.number + 2)
+        self.states = components.order[slice(*components.indptr[here])].astype(np.int64)
         firsts = self.graph.action_indptr[self.states].astype(np.int64)
         sizes = self.graph.action_indptr[self.states + 1] - firsts
         self.begins = np.concatenate([[0], np.cumsum(sizes)])
@@ -117,73 +93,59 @@ class Component:
         self.actions = np.arange(len(self.state_of)) + (firsts - self.begins[:-1])[self.state_of]
         self.worth = np.zeros((len(self.actions), self.graph.players))
 
-    def rows(self, action: int, weight: float) -> tuple[list[int], list[float], Floats]:
-        """Successors of an action within the component, and the known value of the rest.
+    @cached_property
+    def steps(self) -> tuple[Any, Floats]:
+        """Successors of the actions within the component, and the known value of the rest.
 
         Returns
         -------
-        columns, chances : list
-            ``players`` times the number of a state, plus the number of seats that the die moves on:
-            see `system`.
-        known : (players,) float64
+        mean : (n_actions * players, n * players) sparse
+            The mean of the component's numbers after each action, for each seat. The number of a
+            seat in a state has the index ``players * state + seat``.
+        known : (n_actions, players) float64
         """
-        table, n = self.table, self.graph.players
-        columns, chances, constants = [], [], np.zeros(n)
-        here = self.actions[action]
-        i, begin, indptr = table.lottery[here], table.outcome_indptr[here], table.indptr
-        for j in range(indptr[i], indptr[i + 1]):
-            p = weight * table.chance[j]
-            if table.over[j]:
-                constants += p * table.payoff[j]
-                continue
-            t, passed = int(table.outcome_state[begin + j - indptr[i]]), int(table.passes[j])
-            if t in self.place:
-                columns.append(n * self.place[t] + passed)
-                chances.append(p)
-            else:
-                constants += p * np.roll(self.values[t], passed)
-        return columns, chances, constants
+        table, n, seats = self.table, len(self.states), np.arange(self.graph.players)
+        first = table.indptr[table.lottery[self.actions]].astype(np.int64)
+        sizes = table.indptr[table.lottery[self.actions] + 1] - first
+        outcome, lottery = spans(table.outcome_indptr[self.actions], sizes), spans(first, sizes)
+        # the seat k places after the mover is so many places after the next mover
+        after = (seats - table.passes[lottery].astype(np.int64)[:, None]) % len(seats)
+        chance, over = table.chance[lottery], table.over[lottery]
+        target = np.where(over, 0, table.outcome_state[outcome])
+        order = np.argsort(self.states)
+        place = order[np.minimum(np.searchsorted(self.states[order], target), n - 1)]
+        inside = ~over & (self.states[place] == target)
+        rest = np.where(over[:, None], table.payoff[lottery], self.values[target[:, None], after])
+        rest[inside] = 0.0
+        known = np.add.reduceat(chance[:, None] * rest, np.cumsum(sizes) - sizes)
+        rows = np.repeat(np.arange(len(sizes)), sizes)[inside, None] * len(seats) + seats
+        columns = place[inside, None] * len(seats) + after[inside]
+        chances = np.repeat(chance[inside], len(seats))
+        shape = len(sizes) * len(seats), n * len(seats)
+        return csr_array((chances, (rows.ravel(), columns.ravel())), shape=shape), known
 
-    def system(self, probability: Floats) -> tuple[Any, Floats]:
-        """The linear system of a profile, factorized, and its right side."""
-        n = self.graph.players
-        rows, columns, entries = [], [], []
-        right = np.zeros((len(self.states), n))
-        seats = np.arange(n)
-        for a in np.flatnonzero(probability).tolist():
-            i = int(self.state_of[a])
-            targets, chances, constants = self.rows(a, probability[a])
-            right[i] += constants
-            for code, p in zip(targets, chances, strict=True):
-                rows.append(i * n + seats)
-                columns.append(code // n * n + (seats - code % n) % n)
-                entries.append(np.full(n, -p))
-        size = len(self.states) * n
-        diagonal = np.arange(size)
-        matrix = csc_array(
-            (
-                np.concatenate([np.ones(size), *entries]),
-                (np.concatenate([diagonal, *rows]), np.concatenate([diagonal, *columns])),
-            ),
-            shape=(size, size),
-        )
-        try:
-            return splu(matrix), right
-        except RuntimeError:  # play is so slow that doubles can't tell it from endless play
-            return splu(csc_array(matrix + 2.0**-50 * eye_array(size))), right
+    @cached_property
+    def _actions_of_states(self) -> Any:
+        """The actions of each state, as a sparse matrix, for each seat."""
+        every = np.arange(len(self.actions))
+        ones = csr_array((np.ones(len(every)), (self.state_of, every)))
+        return csr_array(kron(ones, eye_array(self.graph.players)))
 
     def evaluate(self, probability: Floats) -> Any:
         """Find the values of a profile, and the worth of each action; the factorized system."""
-        solver, right = self.system(probability)
-        self.values[self.states] = solver.solve(right.ravel()).reshape(right.shape)
-        moves = float(solver.solve(np.ones(right.size)).max())
+        (mean, known), mixture, n = self.steps, self._actions_of_states, self.graph.players
+        mixture.data = probability[mixture.indices // n]
+        matrix = csc_array(eye_array(len(self.states) * n) - mixture @ mean)
+        try:
+            solver = splu(matrix)
+        except RuntimeError:  # play is so slow that doubles can't tell it from endless play
+            solver = splu(csc_array(matrix + 2.0**-50 * eye_array(len(self.states) * n)))
+        values = solver.solve(mixture @ known.ravel())
+        self.values[self.states] = values.reshape(-1, n)
+        self.worth[:] = known + (mean @ values).reshape(-1, n)
+        moves = float(solver.solve(np.ones(len(values))).max())
         self.margin = max(MARGIN, UNIT * moves)
-        self.look()
         return solver
-
-    def look(self) -> None:
-        """Find the worth of each action from the values."""
-        worth_of_actions(self.states, self.table, self.values[None], self.worth)
 
     def better(self, probability: Floats) -> list[tuple[int, int, int]]:
         """Where the mover gains by another action: state, the likeliest one and a better one."""
@@ -215,19 +177,11 @@ def slopes_of_gaps(
     (n, n) float64
         The slope of gap i (rows) in the probability moved from ``b[j]`` to ``a[j]`` (columns).
     """
-    n = component.graph.players
-    right = np.zeros((len(component.states) * n, len(a)))
-    for d, (one, other) in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
-        i = int(component.state_of[one])
-        right[i * n : (i + 1) * n, d] = component.worth[one] - component.worth[other]
-    moved = solver.solve(right)
-    slopes = np.zeros((len(a), len(a)))
-    for action, sign in ((a, 1.0), (b, -1.0)):
-        for d, one in enumerate(action.tolist()):
-            targets, chances, _ = component.rows(one, sign)
-            for code, p in zip(targets, chances, strict=True):
-                slopes[d] += p * moved[code // n * n + (n - code % n) % n]
-    return slopes
+    mean, n, every = component.steps[0], component.graph.players, np.arange(len(a))
+    right = np.zeros((len(component.states), n, len(a)))
+    right[component.state_of[a], :, every] = component.worth[a] - component.worth[b]
+    moved = solver.solve(right.reshape(-1, len(a)))
+    return np.asarray((mean[a * n] - mean[b * n]) @ moved)
 
 
 HOT, COLD = 0.1, 1e-9  # temperatures, in chances to win

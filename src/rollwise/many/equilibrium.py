@@ -45,9 +45,9 @@ from rollwise.graph.choices import Ahead, fold_actions
 from rollwise.graph.policies import Policy
 from rollwise.kernels.chances import UNIT
 from rollwise.kernels.deviations import Table
-from rollwise.many.component import MARGIN, SAME, Component, equilibria_by_support, worth_of_actions
+from rollwise.many.component import MARGIN, SAME, Component, equilibria_by_support
 from rollwise.many.finding import Found, find_profile
-from rollwise.many.proving import Ties, find_ties, prove_profile
+from rollwise.many.proving import Ties, find_ties, means_after, prove_profile
 from rollwise.many.seats import Stakes, build_seats, has_payoffs, table_of, worth_column
 from rollwise.numbers.printed import Printed, column, how_many, in_common, percents, rounded_up
 from rollwise.numbers.randomness import check_seed
@@ -195,7 +195,7 @@ class Equilibrium:
     def _mean_after(self, numbers: Floats, table: Table) -> Floats:
         """The mean of numbers of seats over the outcomes of each action: (n_actions, players)."""
         mean = np.empty((self.graph.n_actions, self.graph.players))
-        worth_of_actions(np.arange(self.graph.n_states), table, numbers[None], mean)
+        means_after(table, numbers[None], mean)
         return mean
 
     def after(self, outcome: Outcome) -> Floats:
@@ -320,10 +320,6 @@ class Equilibrium:
             An empty result is no proof that there is none.
         """
         return find_others(self, starts, seed=seed, progress=progress)
-
-    def with_profile(self, profile: Found) -> Equilibrium:
-        """Another profile of the same game, with the proof of how good it is."""
-        return proved(self.graph, self.game, profile, {})
 
 
 def equilibrium(
@@ -498,8 +494,7 @@ def find_others(
             break
         tried += 1
         values = Stakes.of(graph).units(equilibrium.values).copy()
-        first, last = graph.components.indptr[component : component + 2].tolist()
-        at_hand = Component(graph, first, last, table_of(graph), values)
+        at_hand = Component(graph, component, table_of(graph), values)
         here = equilibrium.policy.probability[at_hand.actions]
         places = {int(a): k for k, a in enumerate(at_hand.actions)}
         inside = [(places[one], places[two]) for one, two in pairs]
@@ -514,7 +509,7 @@ def _keep(equilibrium: Equilibrium, others: list[Other], **how: object) -> bool:
     profile = find_profile(equilibrium.graph, **how)  # type: ignore[arg-type]
     if profile.unsettled:
         return False
-    other = equilibrium.with_profile(profile)
+    other = proved(equilibrium.graph, equilibrium.game, profile, {})
     if other.deviation_gain > MOST_GAIN * Stakes.of(equilibrium.graph).span:
         return False
     differs = _differ(equilibrium, other)

@@ -158,8 +158,7 @@ class _Search:
 
     def component(self, number: int) -> Component:
         """A component, with the values of the search."""
-        first, last = self.graph.components.indptr[number : number + 2].tolist()
-        return Component(self.graph, first, last, self.table, self.values, self.until)
+        return Component(self.graph, number, self.table, self.values, self.until)
 
     def settle(self, number: int) -> None:
         """Look for mixtures in a component."""

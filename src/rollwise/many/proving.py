@@ -6,20 +6,16 @@ facts: all play ends, and values with their bounds are a supersolution, or enclo
 Markov chain. With fixed others a seat faces a Markov decision process. No policy, even with memory,
 has a higher value than a supersolution.
 
-Slow components get their bounds from linear systems, because sweeps don't settle.
-A component that play leaves once in 10^7 moves takes some 10^8 sweeps. Each unknown is
-one number of a state and a seat. It is the largest of some options, each a constant plus a mean of
-unknowns, and strategy iteration finds it (Howard 1960): a sparse LU factorization evaluates the
-chosen options. These results aren't trusted: `rollwise.kernels.deviations` and
-`rollwise.kernels.ties` check them.
+Sweeps don't settle in components that play leaves slowly: one that is left once in 10^7 moves takes
+some 10^8 sweeps. Such a game is solved and certified from each seat's point of view, as a game for
+one player (`rollwise.many.seats.seen_from`), by the engine and the proof of all games.
 
 Where several actions are equally good for the mover, the others may prefer one of them. `find_ties`
 gives the range of the value of each seat from the start, over all ways to break all ties: in each
 position with a tie the mover takes any of the equally good actions in this equilibrium, and
-elsewhere all keep to it. The ends of the range are those of a game in which the seat itself, or an
-adversary of the seat, breaks every tie. They are certified (`rollwise.kernels.ties`): no way to
-break ties, even a varying one, leaves the range, and some way reaches each end, within the error
-bound.
+elsewhere all keep to it. The ends of the range are those of a game for one player, in which the
+seat itself, or an adversary of the seat, breaks every tie. They are certified: no way to break
+ties, even a varying one, leaves the range, and some way reaches each end, within the error bound.
 
 Values are known within their bounds. Actions count as tied if the bounds of their
 outcomes don't separate them. This includes all equally good ones, and possibly some that are worse
@@ -36,32 +32,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csc_array, csr_array, eye_array, kron, vstack
-from scipy.sparse.linalg import splu
 
+from rollwise.engine.bounds import solved
+from rollwise.engine.certificates import certify_ending
 from rollwise.graph import StateGraph
 from rollwise.kernels.chances import keeps_small_numbers
-from rollwise.kernels.deviations import (
-    LARGER,
-    SEVERAL,
-    TINY,
-    UNIT,
-    Table,
-    check_bounds,
-    need_of,
-    rooms_of,
-)
-from rollwise.kernels.jit import index, inner_kernel, kernel
-from rollwise.kernels.ties import bound_ties, check_ties, mark_ties, sweep_ties
-from rollwise.many.component import Component, worth_of_actions
+from rollwise.kernels.deviations import SEVERAL, UNIT, check_bounds, look, need_of, rooms_of
+from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
+from rollwise.layers import ordering_of
 from rollwise.many.finding import pieces
-from rollwise.many.seats import Stakes, table_of
+from rollwise.many.seats import Stakes, seen_from, table_of
 from rollwise.numbers.printed import how_many, percent, rounded_up
 from rollwise.proofs.endless_play import require_ending
 
@@ -69,285 +54,52 @@ if TYPE_CHECKING:
     from rollwise.many.equilibrium import Equilibrium
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
-MOST_POLICIES = 100
-WIDER = (1.0 + 2.0**-10, 2.0, 16.0, 256.0)  # times bounds, until they hold in spite of rounding
 ROOM = 2.0**-10  # relative room of bounds found by sweeps
-AT_HAND = 2_000  # sweeps, before and after a system is solved
-MOST_SWEEPS = 100_000  # of a component that is too large for a system
-MOST_UNKNOWNS = 400_000
+MOST_SWEEPS = 2_000  # of a component
 
 
-class Options(NamedTuple):
-    """Options of some unknowns, each with the value `constant` plus `mean` of the unknowns.
+class SeatsGame:
+    """The game of each seat for itself, solved by the engine and proved as every game for one is.
 
-    Attributes
+    Parameters
     ----------
-    owner : (n_options,) int64
-        The unknown of each option.
-    constant : (n_options,) float64
-    mean : (n_options, n_unknowns) sparse
+    profile : sequence of (n_actions,) float64 or None
+        The policies of the seat itself and of those after it: see `seen_from`.
+    free : (n_actions,) bool, optional
+        Actions among which the seat chooses, whoever is to move.
     """
 
-    owner: Ints
-    constant: Floats
-    mean: Any
+    def __init__(
+        self, graph: StateGraph, profile: Sequence[Floats | None], free: Mask | None = None
+    ) -> None:
+        self.graph, self.alone = graph, seen_from(graph, 0, profile, free)
+        self.layer = ordering_of(self.alone).run()
 
-    @classmethod
-    def of(cls, parts: Sequence[Options]) -> Options:
-        """All of them."""
-        return cls(
-            np.concatenate([part.owner for part in parts]),
-            np.concatenate([part.constant for part in parts]),
-            csr_array(vstack([part.mean for part in parts])),
-        )
+    def certified(self, sign: float = 1.0) -> tuple[Floats, Floats]:
+        """The values and their bounds, from the mover on: (n_states, players) float64 each.
 
-    def chosen(self, rows: Any, factor: Floats | float = 1.0) -> Options:
-        """Some of them, with their constants and means times a factor."""
-        scaled = csr_array(self.mean[rows].multiply(np.reshape(factor, (-1, 1))))
-        return Options(self.owner[rows], self.constant[rows] * factor, scaled)
-
-
-def largest(options: Options, n: int) -> Floats:
-    """The unknowns, each as large as the best of its options: (n,) float64.
-
-    NaN where no solution is found.
-    """
-    order = np.lexsort((np.arange(len(options.owner)), options.owner))
-    owner, constant = options.owner[order], options.constant[order]
-    mean = csr_array(options.mean[order])
-    begins = np.searchsorted(owner, np.arange(n))
-    taken = begins.copy()
-    for _ in range(MOST_POLICIES):
-        try:
-            solution = splu(csc_array(eye_array(n) - mean[taken])).solve(constant[taken])
-        except RuntimeError:  # it is singular
-            break
-        worth = constant + mean @ solution
-        best = np.maximum.reduceat(worth, begins)
-        places = np.where(worth == best[owner], np.arange(len(owner)), len(owner))
-        better = best > worth[taken] + 4.0 * UNIT * np.abs(worth[taken])
-        if not better.any():
-            return np.asarray(solution)
-        taken = np.where(better, np.minimum.reduceat(places, begins), taken)
-    return np.full(n, np.nan)
-
-
-class Steps:
-    """Successors of the actions of a component, for each seat.
-
-    An unknown is the number ``players * state + seat``, with local numbers of states.
-
-    Attributes
-    ----------
-    n : int
-        Number of unknowns.
-    mean : (n_actions * players, n) sparse
-        The mean of the unknowns after each action.
-    mixture : (n, n_actions * players) sparse
-        The profile in each state.
-    off, rounding : (n_actions * players,) float64
-        Excess of the mean value after an action over the value of the state, and a bound on its
-        rounding error.
-    """
-
-    def __init__(self, component: Component, probability: Floats, values: Floats) -> None:
-        self.component = component
-        seats, n_actions = component.graph.players, len(component.actions)
-        self.n = seats * len(component.states)
-        self.mean = self._mean(n_actions, seats)
-        chances = probability[component.actions]
-        pairs = chances, (component.state_of, np.arange(n_actions))
-        shape = len(component.states), n_actions
-        self.mixture = csr_array(kron(coo_array(pairs, shape=shape), eye_array(seats)))
-        self.owner = (
-            component.state_of[:, None] * seats + np.arange(seats)
-        ).ravel()  # of each action and seat
-        own, table = values[component.states], component.table
-        ahead = self.known(values, values, table)
-        terms = 12.0 + np.diff(component.begins)[component.state_of]
-        outcomes = np.diff(table.indptr)[table.lottery[component.actions]]
-        self.most_outcomes = int(outcomes.max())
-        self.off = ahead - own[component.state_of].ravel()
-        size = ahead + own[component.state_of].ravel()
-        self.rounding = np.repeat(terms + outcomes.max(), seats) * UNIT * size + TINY
-
-    def _mean(self, n_actions: int, seats: int) -> Any:
-        component, every = self.component, np.arange(seats)
-        rows, columns, chances = [], [], []
-        for a in range(n_actions):
-            for code, p in zip(*component.rows(a, 1.0)[:2], strict=True):
-                rows.append(a * seats + every)
-                columns.append(code // seats * seats + (every - code % seats) % seats)
-                chances.append(np.full(seats, p))
-        places = np.concatenate([[0], *rows])[1:], np.concatenate([[0], *columns])[1:]
-        entries = np.concatenate([[0.0], *chances])[1:]
-        return csr_array((entries, places), shape=(n_actions * seats, self.n))
-
-    def known(self, outside: Floats, inside: Floats | None, table: Table) -> Floats:
-        """Means of numbers of states over each action's outcomes: (n_actions * players,) float64.
+        In units of `Stakes`; bounds are infinite without a proof.
 
         Parameters
         ----------
-        outside : (n_states, players) float64
-            Of the whole graph.
-        inside : the same, or None
-            Of the states of the component; None for zeros.
+        sign : 1.0 for the most of each seat's payoff, -1.0 for the least
         """
-        component = self.component
-        numbers = outside.copy()
-        numbers[component.states] = 0.0 if inside is None else inside[component.states]
-        means = np.empty((len(component.actions), component.graph.players))
-        worth_of_actions(component.states, table, numbers[None], means)
-        return means.ravel()
-
-    def bounds(self, later: Floats) -> Floats:
-        """Mean bound of the outcomes of each action outside the component."""
-        table = self.component.table
-        return self.known(later, None, table._replace(payoff=np.zeros_like(table.payoff)))
-
-    def actions(self, constant: Floats) -> Options:
-        """Each action and seat as an option."""
-        return Options(self.owner, constant, self.mean)
-
-    def profile(self, constant: Floats) -> Options:
-        """The profile as an option of each unknown."""
-        return Options(np.arange(self.n), constant, self.mixture @ self.mean)
-
-    def nothing(self) -> Options:
-        """Zero, as an option of each unknown."""
-        return Options(np.arange(self.n), np.zeros(self.n), csr_array((self.n, self.n)))
-
-    @property
-    def larger(self) -> float:
-        """The factor for the roundings of sums of bounds."""
-        most = np.diff(self.component.begins).max() + self.most_outcomes
-        return float(LARGER + 8.0 * (12.0 + most) * UNIT)
-
-
-def put_bounds(steps: Steps, options: Options, later: Floats, wider: float) -> None:
-    """Replace the bounds by the least ones that prove themselves, with some room."""
-    scaled = options.chosen(np.arange(len(options.owner)), steps.larger)
-    candidates = largest(scaled._replace(constant=scaled.constant * wider), steps.n)
-    right = np.isfinite(candidates) & (candidates >= 0.0)
-    states = steps.component.states
-    bounds = np.where(right.all(), candidates, np.inf).reshape(len(states), -1)
-    later[states] = np.maximum(bounds, 0.0)
-
-
-def bound_profile(steps: Steps, gains: Floats, errors: Floats, wider: float) -> None:
-    """Candidates for the bounds of a component: see `rollwise.kernels.deviations`."""
-    mixed, rounding = steps.mixture @ steps.off, steps.mixture @ steps.rounding
-    here = steps.mixture @ steps.bounds(errors)
-    put_bounds(steps, steps.profile(np.abs(mixed) + rounding + here), errors, wider)
-    seats, later = steps.component.graph.players, steps.bounds(gains)
-    free = np.flatnonzero(steps.owner % seats == 0)
-    actions = steps.actions(steps.off + steps.rounding + later).chosen(free)
-    others = np.flatnonzero(np.arange(steps.n) % seats)
-    profile = steps.profile(mixed + rounding + steps.mixture @ later).chosen(others)
-    put_bounds(steps, Options.of([steps.nothing(), actions, profile]), gains, wider)
-
-
-def put_ties(steps: Steps, tied: Mask, sign: float, values: Floats) -> None:
-    """The values of one end of the range in a component: see `rollwise.kernels.ties`."""
-    component = steps.component
-    following = steps.known(values, None, component.table)
-    free, rows = _free(steps, tied)
-    actions = steps.actions(sign * following).chosen(rows)
-    profile = steps.profile(sign * (steps.mixture @ following)).chosen(np.flatnonzero(~free))
-    differences = sign * largest(Options.of([actions, profile]), steps.n)
-    if np.isfinite(differences).all():
-        shape = len(component.states), -1
-        values[component.states] = np.clip(differences, 0.0, 1.0).reshape(shape)
-
-
-def bound_end(steps: Steps, tied: Mask, sign: float, errors: Floats, wider: float) -> None:
-    """Candidates for the errors of one end of the range: see `rollwise.kernels.ties`."""
-    free, rows = _free(steps, tied)
-    later, off = steps.bounds(errors), sign * steps.off
-    actions = steps.actions(off + steps.rounding + later).chosen(rows)
-    best = np.full(steps.n, -np.inf)
-    np.maximum.at(best, steps.owner[rows], off[rows])
-    reach = rows[off[rows] == best[steps.owner[rows]]]
-    reach = reach[np.unique(steps.owner[reach], return_index=True)[1]]
-    nearest = steps.actions(steps.rounding - off + later).chosen(reach)
-    mixed = np.abs(steps.mixture @ steps.off) + steps.mixture @ (steps.rounding + later)
-    profile = steps.profile(mixed).chosen(np.flatnonzero(~free))
-    every = [steps.nothing(), actions, nearest, profile]
-    put_bounds(steps, Options.of(every), errors, wider)
-
-
-def _free(steps: Steps, tied: Mask) -> tuple[Mask, Ints]:
-    """The unknowns with ties, and the tied actions and seats."""
-    seats = steps.component.graph.players
-    rows = np.flatnonzero(np.repeat(tied[steps.component.actions], seats))
-    free = np.zeros(steps.n, np.bool_)
-    free[steps.owner[rows]] = True
-    return free, rows
-
-
-def in_turn(
-    first: int, stop: int, sweep: Callable[[int, int, int], int], directly: Callable[[int], None]
-) -> None:
-    """Settle components from `first` on: by sweeps, and by linear systems if sweeps are too slow.
-
-    Parameters
-    ----------
-    sweep : callable
-        Called with the first component, the end of the range, and the largest number of sweeps of
-        each; returns the first component that doesn't settle.
-    directly : callable
-        Called with the number of a component.
-    """
-    while (component := sweep(first, stop, AT_HAND)) < stop:
-        directly(component)
-        first = component + 1
-
-
-def bound_by_system(
-    graph: StateGraph,
-    table: Table,
-    probability: Floats,
-    values: Floats,
-    sweep: Callable[[int, int, int, float], int],
-    put: Callable[[Steps, float], None],
-    bounds: Sequence[Floats],
-    number: int,
-) -> None:
-    """Find bounds of a component by a linear system; they are infinite if none hold.
-
-    Parameters
-    ----------
-    sweep : callable
-        As that of `in_turn`, with the relative room of the bounds.
-    put : callable
-        Stores candidates, widened by a factor.
-    bounds : sequence of (n_states, players) float64
-    number : int
-        Of the component.
-    """
-    component = Component.of(number, graph, table, values)
-
-    def holds(room: float, most: int) -> bool:
-        return sweep(number, number + 1, most, room) > number
-
-    if len(component.states) * graph.players > MOST_UNKNOWNS:
-        settled = holds(ROOM, MOST_SWEEPS)
-    else:
-        steps, settled = Steps(component, probability, values), False
-        for wider in WIDER:
-            put(steps, wider)
-            if settled := holds(0.0, AT_HAND):
-                break
-    if not settled:
-        for numbers in bounds:
-            numbers[component.states] = np.inf
+        layer, nothing = replace(self.layer, endings=sign * self.layer.endings), np.empty(0)
+        search, begun = solved(layer, nothing, nothing)
+        values = sign * layer.in_reading_order(search.found)
+        bounds = certify_ending(self.alone, layer, sign * values, begun=begun).bounds
+        players, stakes = self.graph.players, Stakes.of(self.graph)
+        movers = -np.arange(players) % players  # so many seats before the seat
+        values, bounds = (x.reshape(players, -1)[movers].T for x in (values, bounds))
+        # a third of a win, as a payoff, has been rounded; and so is the number in units
+        rounded = ((bounds + UNIT) / stakes.span + UNIT) * (1.0 + 4.0 * UNIT)
+        return np.clip(stakes.units(values), 0.0, 1.0), rounded
 
 
 @kernel
-def bound_components(component, stop, table, probability, numbers, room, most_sweeps):
+def bound_components(component, stop, table, probability, tied, numbers, room, most_sweeps):
     """Find candidates for the bounds of every state, component by component.
 
     Parameters
@@ -355,8 +107,8 @@ def bound_components(component, stop, table, probability, numbers, room, most_sw
     component, stop : int
         The first component, and the end of the range.
     table : Table
-    probability : (n_actions,) float64
-        The profile.
+    probability, tied : (n_actions,)
+        The profile, and actions that it may take as well: see `rollwise.kernels.deviations`.
     numbers : (3, n_states, n_seats) float64
         Values from 0 to 1; gains and errors, 0 at first, which grow as far as is needed.
     room : float
@@ -378,7 +130,7 @@ def bound_components(component, stop, table, probability, numbers, room, most_sw
             grows = False
             for place in range(table.ends[c], table.ends[c + 1]):
                 s = index(table.order[place])
-                need_of(s, table, probability, numbers, rooms)
+                need_of(s, table, probability, tied, numbers, rooms)
                 for bound in range(2):
                     for k in range(n_seats):
                         now = numbers[bound + 1, s, k]
@@ -449,8 +201,7 @@ def prove_profile(
     Returns
     -------
     bounds, gains : (n_states, players) float64
-        Infinite without a proof: in components that play leaves too slowly, and in
-        positions that lead there.
+        Infinite without a proof: play is so slow that roundings count for more than chances.
 
     Raises
     ------
@@ -458,30 +209,48 @@ def prove_profile(
         Players can go round for ever.
     """
     require_ending(graph)
-    numbers = np.zeros((3, *values.shape))
-    numbers[0] = values
-    (_, gains, bounds), table = numbers, table_of(graph)
-
-    def sweep(first: int, stop: int, most: int, room: float = ROOM) -> int:
-        return int(bound_components(first, stop, table, probability, numbers, room, most))
-
-    def put(steps: Steps, wider: float) -> None:
-        bound_profile(steps, gains, bounds, wider)
-
-    given = graph, table, probability, values, sweep, put, (gains, bounds)
-    directly = partial(bound_by_system, *given)
-    for first, stop in pieces(graph, progress):
-        in_turn(first, stop, sweep, directly)
-    unproved = check_bounds(table, probability, numbers)
-    if unproved or not keeps_small_numbers(1.0):
-        return np.full_like(values, np.inf), np.full_like(values, np.inf)
+    bounded = bounded_by_sweeps(graph, values, probability, progress=progress)
+    if bounded is None:
+        return prove_slow_profile(graph, values, probability)
+    gains, bounds = bounded
     # upper bound by deviating, minus the lower bound of the profile
     gains += bounds
     gains *= 1.0 + 4.0 * UNIT
     return bounds, gains
 
 
-TOLERANCE = 1e-15
+def bounded_by_sweeps(
+    graph: StateGraph,
+    values: Floats,
+    probability: Floats,
+    tied: Mask | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[Floats, Floats] | None:
+    """Proved gains and errors, see `rollwise.kernels.deviations`; None if sweeps find none."""
+    numbers = np.zeros((3, *values.shape))
+    numbers[0] = values
+    tied = np.zeros(graph.n_actions, np.bool_) if tied is None else tied
+    arrays = table_of(graph), probability, tied, numbers
+    for first, stop in pieces(graph, progress):
+        if bound_components(first, stop, *arrays, ROOM, MOST_SWEEPS) < stop:
+            return None
+    proved = keeps_small_numbers(1.0) and not check_bounds(*arrays)
+    return (numbers[1], numbers[2]) if proved else None
+
+
+def prove_slow_profile(
+    graph: StateGraph, values: Floats, probability: Floats
+) -> tuple[Floats, Floats]:
+    """As `prove_profile`, where play leaves a component too slowly for sweeps."""
+    others = [probability] * (graph.players - 1)
+    worth, off = SeatsGame(graph, [probability, *others]).certified()
+    best, room = SeatsGame(graph, [None, *others]).certified()
+    rounding = 4.0 * UNIT
+    bounds = np.abs(values - worth) + off + rounding
+    gains = np.maximum(best - worth, 0.0) + room + off + rounding
+    return bounds, gains
+
+
 ROUNDING = 1e-12  # a range that is no wider is none
 
 
@@ -559,52 +328,83 @@ def find_ties(equilibrium: Equilibrium) -> Ties:
     if not positions:
         own = equilibrium.worth
         return Ties(0, 0, 0.0, own, own, equilibrium.error_bound)
-    low, high = np.clip(values, 0.0, 1.0), np.clip(values, 0.0, 1.0)
-
-    def sweep(first: int, stop: int, most: int) -> int:
-        arrays = table, probability, tied, low[None], high[None]
-        return int(sweep_ties(first, stop, *arrays, TOLERANCE, most))
-
-    def directly(number: int) -> None:
-        component = Component.of(number, graph, table, values)
-        if len(component.states) * equilibrium.players <= MOST_UNKNOWNS:
-            steps = Steps(component, probability, values)
-            for sign, side in ((-1.0, low), (1.0, high)):
-                put_ties(steps, tied, sign, side)
-
-    in_turn(0, len(graph.components), sweep, directly)
-    bounds = [
-        _proved(equilibrium, table, tied, sign, side) for sign, side in ((-1.0, low), (1.0, high))
-    ]
     mattering = int(np.count_nonzero(spread > ROUNDING))
+    (low, off), (high, room) = _range(graph, values, probability, tied, matters=mattering > 0)
     return Ties(
         positions,
         mattering,
         float(stakes.span) * float(spread.max()) if mattering else 0.0,
         tuple(stakes.paid(low[0]).tolist()),
         tuple(stakes.paid(high[0]).tolist()),
-        float(stakes.error(max(bounds))),
+        float(stakes.error(max(off[0].max(), room[0].max()))),
     )
 
 
-def _proved(
-    equilibrium: Equilibrium,
-    table: Table,
-    tied: NDArray[np.bool_],
-    sign: float,
-    values: NDArray[np.float64],
-) -> float:
-    """The error of one end of the range at the start; infinite without a proof."""
-    graph, probability = equilibrium.graph, equilibrium.policy.probability
-    numbers = np.stack([values, np.zeros_like(values)])
-    arrays, errors = (table, probability, tied, sign, numbers), numbers[1]
+def _range(
+    graph: StateGraph, values: Floats, probability: Floats, tied: Mask, matters: bool
+) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
+    """The least and the largest value of each seat in each state, and their errors."""
+    if not matters:
+        bounded = bounded_by_sweeps(graph, values, probability, tied)
+        if bounded is not None:
+            return (values, bounded[1]), (values, bounded[1])
+    of_state = np.zeros(graph.n_states, np.bool_)
+    of_state[graph.action_state[tied]] = True
+    chance = np.where(of_state[graph.action_state], tied, probability)
+    game = SeatsGame(graph, [chance] * graph.players, tied)
+    return game.certified(-1.0), game.certified()
 
-    def sweep(first: int, stop: int, most: int, room: float = ROOM) -> int:
-        return int(bound_ties(first, stop, *arrays, room, most))
 
-    def put(steps: Steps, wider: float) -> None:
-        bound_end(steps, tied, sign, errors, wider)
+@kernel
+def mark_ties(table, values, probability, off, room, tied, spread):
+    """Find actions equally good for the mover, in states without mixing and with several of them.
 
-    given = graph, table, probability, values, sweep, put, (errors,)
-    in_turn(0, len(graph.components), sweep, partial(bound_by_system, *given))
-    return float("inf") if check_ties(*arrays) else float(errors[0].max())
+    Parameters
+    ----------
+    values : (1, n_states, n_seats) float64
+    off : (n_actions,) float64
+        Error bound of the mover's result by an action.
+    room : (largest number of actions of a state, n_seats) float64, to write in
+    tied : (n_actions,) bool, filled
+    spread : (n_states,) float64, filled
+        The largest difference of a seat's result between them.
+    """
+    n_seats, action_indptr = values.shape[2], table.action_indptr
+    for place in range(values.shape[1]):
+        s = index(place)
+        first, last = index(action_indptr[s]), index(action_indptr[s + ONE])
+        if last - first < 2:
+            continue
+        least, several, taken = -np.inf, 0, 0
+        for a in range(first, last):
+            look(a, table, values, n_seats, room[a - first : a - first + 1])
+            least = max(least, room[a - first, 0] - off[a])
+            if probability[a] > 0.0:
+                taken += 1
+        for a in range(first, last):
+            if room[a - first, 0] + off[a] >= least:
+                several += 1
+        if several < 2 or taken > 1:
+            continue
+        for a in range(first, last):
+            tied[a] = room[a - first, 0] + off[a] >= least
+        for k in range(n_seats):
+            low, high = np.inf, -np.inf
+            for a in range(first, last):
+                if tied[a]:
+                    low, high = min(low, room[a - first, k]), max(high, room[a - first, k])
+            spread[s] = max(spread[s], high - low)
+
+
+@kernel
+def means_after(table, numbers, means):
+    """The mean of numbers of seats over the outcomes of each action.
+
+    Parameters
+    ----------
+    numbers : (1, n_states, n_seats) float64
+    means : (n_actions, n_seats) float64, filled
+    """
+    for place in range(means.shape[0]):
+        a = index(place)
+        look(a, table, numbers, means.shape[1], means[a : a + ONE])

@@ -178,7 +178,12 @@ def table_of(graph: StateGraph) -> Table:
     )
 
 
-def seen_from(graph: StateGraph, seat: int, profile: Sequence[Floats | None]) -> StateGraph:
+def seen_from(
+    graph: StateGraph,
+    seat: int,
+    profile: Sequence[Floats | None],
+    free: NDArray[np.bool_] | None = None,
+) -> StateGraph:
     """The game for one seat, with given policies of some seats.
 
     Parameters
@@ -190,6 +195,8 @@ def seen_from(graph: StateGraph, seat: int, profile: Sequence[Floats | None]) ->
     profile : sequence of (n_actions,) float64 or None
         Probability of each action for each seat. None leaves a seat free, as if `seat` chose for
         it.
+    free : (n_actions,) bool, optional
+        Actions of probability 1 among which `seat` chooses, whoever is to move.
 
     Returns
     -------
@@ -216,6 +223,8 @@ def seen_from(graph: StateGraph, seat: int, profile: Sequence[Floats | None]) ->
         first = np.ones(len(taken), np.bool_)
         if chance is not None:
             first[1:] = state[1:] != state[:-1]  # a mixture is one action
+            if free is not None:
+                first |= free[taken]
         begins = np.flatnonzero(first)
         parts.append(
             {

@@ -11,9 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.graph import win_probability
+from rollwise.engine.components import EPSILON
+from rollwise.graph import sign_of, win_probability
+from rollwise.methods import DEFAULT
 
 if TYPE_CHECKING:
+    from rollwise.engine.search import Search
+    from rollwise.graph import StateGraph
     from rollwise.graph.endings import Settled
 
 
@@ -79,6 +83,15 @@ class MethodResult:
     details: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
+    def of_search(cls, graph: StateGraph, search: Search) -> MethodResult:
+        """The result of the engine's search for the values of a graph."""
+        values = search.layer.in_reading_order(search.found)
+        values *= sign_of(graph.objective)
+        values += 0.0  # which takes the sign off a zero
+        status = Status.CONVERGED if search.converged else Status.STALLED
+        return cls(DEFAULT, values, search.sweeps, status, claimed_error=error_at_rest(values))
+
+    @classmethod
     def without_values(
         cls, method: str, n: int, status: Status, details: Mapping[str, Any], sweeps: int = 0
     ) -> MethodResult:
@@ -123,6 +136,11 @@ class MethodResult:
                 chances = [fraction_text(win_probability(x)) for x in self.fractions]
                 columns["win_probability_exact"] = chances
         return columns
+
+
+def error_at_rest(values: NDArray[np.float64]) -> float:
+    """Each component came to rest within this of its largest value."""
+    return 4 * EPSILON * float(max(values.max(), -values.min()))
 
 
 def fraction_text(value: Fraction) -> str:

@@ -27,7 +27,7 @@ from rollwise.engine.sweeps import values_for
 from rollwise.graph import StateGraph, sign_of
 from rollwise.layers import Layer, layer_of_graph
 from rollwise.methods import DEFAULT
-from rollwise.methods.result import MethodResult, Status
+from rollwise.methods.result import MethodResult, error_at_rest
 from rollwise.proofs.endless_play import staying_places
 
 FIRST_SWEEPS = 100  # of value iteration, to choose a first policy
@@ -79,22 +79,7 @@ def solve_ending(
     sign, n = sign_of(graph.objective), graph.n_states
     search = Search(layer, values_for(layer, sign * border))
     search.run(None if progress is None else lambda done: progress(done, n))
-    return result_of(graph, search)
-
-
-def result_of(graph: StateGraph, search: Search) -> MethodResult:
-    """The result of a search for the values of a graph."""
-    values = search.layer.in_reading_order(search.found)
-    values *= sign_of(graph.objective)
-    values += 0.0  # which takes the sign off a zero
-    status = Status.CONVERGED if search.converged else Status.STALLED
-    claimed = _claimed_error(values)
-    return MethodResult(DEFAULT, values, search.sweeps, status, claimed_error=claimed)
-
-
-def _claimed_error(values: NDArray[np.float64]) -> float:
-    """Each component came to rest within this of its largest value."""
-    return 4 * EPSILON * float(max(values.max(), -values.min()))
+    return MethodResult.of_search(graph, search)
 
 
 def _in_rounds(
@@ -113,7 +98,7 @@ def _in_rounds(
         return last[0].values
 
     values, rounds = solve_in_rounds(graph, border_values, solve)
-    claimed = _claimed_error(values)
+    claimed = error_at_rest(values)
     return replace(last[0], values=values, claimed_error=claimed, details={"rounds": rounds})
 
 

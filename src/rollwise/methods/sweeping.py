@@ -174,17 +174,6 @@ def greedy_actions(graph: StateGraph, values: NDArray[np.float64]) -> NDArray[np
     return first_of_each_state(graph, worth == best[graph.action_state])
 
 
-def residual(graph: StateGraph, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The excess of each value over one step of the recursion: (n_states,) float64.
-
-    Parameters
-    ----------
-    values : (n_states + n_border,) float64
-    """
-    best = action_values(graph, values)[greedy_actions(graph, values)]
-    return np.asarray(values[: graph.n_states] - best)
-
-
 @kernel
 def look_ahead(
     order,

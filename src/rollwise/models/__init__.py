@@ -7,8 +7,6 @@ from pathlib import Path
 
 from rollwise.errors import ModelFileError
 
-ENDINGS = (".drn", ".tra", ".umb")
-
 
 def find_model(path: Path) -> type:
     """The class of games on the model in a file.

@@ -23,6 +23,19 @@ SHARES_SCALE = 1018  # shares are 2^-1018 times one
 SMALLEST, SMALL = 2.0**-1018, 1e-290  # bounds of all of them
 
 
+class UnknownNumber:
+    """The base of numbers that stand for many in a proof: see `rollwise.numbers.unknown`."""
+
+    __slots__ = ()
+
+
+class UnknownPayoff:
+    """The `then` of an outcome that ends the game with an unknown payoff."""
+
+    def __init__(self, points: Any) -> None:
+        self.points = points
+
+
 def seat_names(players: int) -> list[str]:
     """The names of the seats in the view of the mover."""
     return ["the mover", "the next", *(f"{k} after" for k in range(2, players))]

@@ -21,6 +21,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from rollwise.numbers.shares import UnknownNumber
 from rollwise.reach import built_in_read, functions_reached
 
 Powers = tuple[int, ...]  # the unknowns of a product, ascending; empty for the constant
@@ -57,7 +58,7 @@ class Unfollowed(Doubt):
     """Rules do more with an unknown number than to add, multiply and compare it."""
 
 
-class Unknown:
+class Unknown(UnknownNumber):
     """A polynomial in unknown whole numbers from 0.
 
     Attributes
@@ -197,13 +198,6 @@ class Unknown:
     __truediv__ = __rtruediv__ = __rfloordiv__ = __rmod__ = __rpow__ = _unfollowed
     __index__ = __int__ = __float__ = __and__ = __or__ = __rshift__ = __lshift__ = _unfollowed
     __rand__ = __ror__ = __rrshift__ = __rlshift__ = __xor__ = __rxor__ = _unfollowed
-
-
-class UnknownPayoff:
-    """The `then` of an outcome that ends the game with an unknown payoff."""
-
-    def __init__(self, points: Unknown) -> None:
-        self.points = points
 
 
 def is_positive(number: Any) -> bool:

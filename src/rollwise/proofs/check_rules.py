@@ -26,8 +26,8 @@ from typing import Any, NamedTuple
 
 from rollwise.dice import Pool
 from rollwise.game import DRAW, END, LOSE, WIN, Game, is_over, payoff_of, seats_on
-from rollwise.numbers.shares import brought
-from rollwise.numbers.unknown import Unknown, UnknownPayoff
+from rollwise.numbers.shares import UnknownPayoff, brought
+from rollwise.numbers.unknown import Unknown
 
 Position = tuple[int, ...]  # the numbers of a state, with tuples flattened
 Node = tuple[Any, int]  # a state and a role

@@ -28,12 +28,12 @@ from typing import Any
 
 from rollwise.game import Game, is_over, payoff_of, seats_on
 from rollwise.graph import sign_of
+from rollwise.numbers.shares import UnknownPayoff
 from rollwise.numbers.unknown import (
     Doubt,
     Undecided,
     Unfollowed,
     Unknown,
-    UnknownPayoff,
     question_of_type,
     replace_unknown,
 )

@@ -1,0 +1,389 @@
+"""The builder in Python: states are expanded one after the other, and fields that grow are noticed.
+
+An `Interpreter` can pause, so that a game begins with a trial. If the trial ends before the states
+do, plays that raise the fields are followed: `endless_growth` warns of fields that no rule stops.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from array import array
+from collections.abc import Callable
+from itertools import chain
+from operator import mul
+from typing import Any
+
+import numpy as np
+
+from rollwise.builders.arrays import Arrays, Throws
+from rollwise.builders.expand import (
+    Action,
+    expand,
+    has_equal_outcomes,
+    merged,
+    situations_in,
+    throws_in,
+    watched,
+)
+from rollwise.builders.limits import LOOKED_AT, growths, too_many_states
+from rollwise.builders.rules import Rules, Situation
+from rollwise.errors import RulesError, spelled
+from rollwise.graph.layout import MOST
+
+# Rules are asked about all states twice, unless this takes longer than both LONGEST_ASKED_AGAIN
+# seconds and this part of the time of the first pass. Then a sample that fits the time is used.
+LONGEST_ASKED_AGAIN, PART_ASKED_AGAIN = 1.0, 0.2
+
+
+def _lottery(action: Action) -> tuple[Any, ...]:
+    """An action without its next states."""
+    return action.reward, tuple(action.weights), tuple(action.thens)
+
+
+class Interpreter:
+    """Expands states one after the other, breadth first. It can pause and continue.
+
+    Parameters
+    ----------
+    roots : (n_roots, n_fields) int32
+    max_states : int
+
+    Raises
+    ------
+    RulesError, TooManyStates
+        By `run`.
+    """
+
+    def __init__(self, rules: Rules, roots: np.ndarray, max_states: int) -> None:
+        self._rules, self._max_states = rules, max_states
+        # -1 is the end of the game, given as None
+        self._number: dict[Any, int] = {None: -1}
+        for fields in roots.tolist():
+            self._number.setdefault(rules.layout.state(fields), len(self._number) - 1)
+        self._states = list(self._number)[1:]
+        self._n_roots = len(self._states)
+        self._place, self._spent = 0, 0.0
+        self._merged_from = math.inf  # the action from which equal outcomes are merged
+        self._action_indptr, self._outcome_indptr = array("q", [0]), array("q", [0])
+        self._labels, self._next = array("i"), array("i")
+        self._action_lottery = array("i")
+        self._lotteries: dict[Any, int] = {}
+        # for games with throws: the lists of throws, the list of each state, and the first
+        # situation of each state
+        self._throw_lists: dict[Any, int] = {}
+        self._state_throws, self._situation_indptr = array("i"), array("q", [0])
+
+    def run(
+        self,
+        *,
+        stop_after: float = math.inf,
+        patience: float = math.inf,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> bool:
+        """Expand states; return whether states remain.
+
+        Parameters
+        ----------
+        stop_after, patience : float, optional
+            Pause after this number of outcomes, or of seconds.
+        """
+        began = time.perf_counter()
+        with watched():
+            try:
+                return self._run(stop_after, began + patience, progress)
+            finally:
+                self._spent += time.perf_counter() - began
+
+    def _run(
+        self,
+        stop_after: float,
+        deadline: float,
+        progress: Callable[[int, int], None] | None,
+    ) -> bool:
+        if progress is not None:
+            progress(self._place, len(self._states))
+        while self._place < len(self._states):
+            if len(self._states) + self._thrown > self._max_states:
+                raise too_many_states(
+                    self._rules,
+                    self._place,
+                    self.states,
+                    self._max_states,
+                    len(self._next),
+                )
+            if len(self._next) > stop_after or time.perf_counter() > deadline:
+                return True
+            if progress is not None and self._place % 256 == 255:
+                progress(self._place, len(self._states))
+            self.expand_next()
+        return False
+
+    def expand_next(self) -> None:
+        """Expand one state."""
+        state = self._states[self._place]
+        if not self._rules.has_throws:
+            self._expand_situation(Situation(state))
+        else:
+            throws = throws_in(self._rules, state)
+            key = tuple(throws), tuple(throws.values())
+            number = self._throw_lists.setdefault(key, len(self._throw_lists))
+            self._state_throws.append(number)
+            for throw in throws:
+                self._expand_situation(self._rules.after(state, throw))
+            self._situation_indptr.append(len(self._action_indptr) - 1)
+        self._place += 1
+
+    def _expand_situation(self, at: Situation) -> None:
+        for action in expand(self._rules, at):
+            looking = self._merged_from == math.inf and self._place < LOOKED_AT
+            if looking and has_equal_outcomes(action):
+                self._merged_from = len(self._labels)
+            action = self._as_kept(action, len(self._labels))
+            lottery = _lottery(action)
+            try:
+                numbers = list(map(self._number.get, action.next_states))
+            except TypeError:  # a field is a list, say
+                numbers = [None]
+            if None in numbers:
+                numbers = [
+                    self._numbered(next_state, at, action.label)
+                    for next_state in action.next_states
+                ]
+            self._labels.append(action.label)
+            self._action_lottery.append(self._lotteries.setdefault(lottery, len(self._lotteries)))
+            self._next.extend(numbers)  # type: ignore[arg-type]
+            self._outcome_indptr.append(len(self._next))
+        self._action_indptr.append(len(self._labels))
+
+    def _as_kept(self, action: Action, number: int) -> Action:
+        return merged(action) if number >= self._merged_from else action
+
+    def _numbered(self, next_state: Any, at: Situation, action: int) -> int:
+        """The number of a state; a new state gets the next number."""
+        if next_state is not None and not self._rules.is_plain(next_state):
+            where = f"outcomes() in the state {self._rules.where(at, action)}"
+            next_state = self._rules.checked(next_state, where)
+        number = self._number.get(next_state)
+        if number is None:
+            number = self._number[next_state] = len(self._states)
+            self._states.append(next_state)
+        return number
+
+    def ask_again(self, *, all_states: bool = False) -> None:
+        """Ask the rules a second time and require equal results.
+
+        They are asked in another order, about all states or, if that takes long, about a sample
+        that differs each time.
+
+        Raises
+        ------
+        RulesError
+            The results differ.
+        """
+        longest = (
+            math.inf if all_states else max(LONGEST_ASKED_AGAIN, PART_ASKED_AGAIN * self._spent)
+        )
+        deadline = time.perf_counter() + longest
+        for place in np.random.default_rng().permutation(self._place).tolist():
+            if time.perf_counter() > deadline:
+                return
+            state = self._states[place]
+            situations = [Situation(state)]
+            first, last = place, place + 1
+            if self._rules.has_throws:
+                throws = throws_in(self._rules, state)
+                key = tuple(throws), tuple(throws.values())
+                if self._throw_lists.get(key) != self._state_throws[place]:
+                    raise self._says_otherwise(situations[0])
+                situations = [self._rules.after(state, throw) for throw in throws]
+                first, last = self._situation_indptr[place : place + 2]
+            for number, at in zip(range(first, last), situations, strict=True):
+                self._ask_again(at, number)
+
+    def _ask_again(self, at: Situation, number: int) -> None:
+        """Ask again about the situation of a given number."""
+        first, last = self._action_indptr[number], self._action_indptr[number + 1]
+        answers = list(self._labels[first:last]), list(self._action_lottery[first:last])
+        begin, end = self._outcome_indptr[first], self._outcome_indptr[last]
+        plain = enumerate(expand(self._rules, at), first)
+        actions = [self._as_kept(action, number) for number, action in plain]
+        lotteries = [self._lotteries.get(_lottery(action)) for action in actions]
+        again = [action.label for action in actions], lotteries
+        next_states = chain.from_iterable(action.next_states for action in actions)
+        numbers = list(map(self._number.get, next_states))
+        if again != answers or numbers != list(self._next[begin:end]):
+            raise self._says_otherwise(at)
+
+    def _says_otherwise(self, at: Situation) -> RulesError:
+        return self._rules.fault(
+            f"the rules don't say the same twice in the state {self._rules.where(at)}; rules draw "
+            "no random numbers and change no data: outcomes() yields every outcome with its weight"
+        )
+
+    @property
+    def _thrown(self) -> int:
+        """The number of states after a throw. States of a pool are counted elsewhere."""
+        if not self._rules.has_throws or self._rules.pool is not None:
+            return 0
+        return len(self._action_indptr) - 1
+
+    @property
+    def states(self) -> np.ndarray:
+        """The states found so far, including states not yet expanded: (n, n_fields) int32."""
+        return self._state_rows(len(self._states))
+
+    def _state_rows(self, n: int) -> np.ndarray:
+        """The numbers of the first states: (n, n_fields) int32."""
+        fields = len(self._rules.field_names)
+        numbers = map(self._rules.layout.numbers, self._states[:n])
+        return np.fromiter(chain.from_iterable(numbers), np.int32, n * fields).reshape(-1, fields)
+
+    def _throws(self) -> Throws | None:
+        layout = self._rules.throws
+        if layout is None:
+            return None
+        weights = list(chain.from_iterable(weights for _, weights in self._throw_lists))
+        codes = [layout.code(throw) for throws, _ in self._throw_lists for throw in throws]
+        sizes = [len(throws) for throws, _ in self._throw_lists]
+        return Throws(
+            np.frombuffer(self._state_throws, np.int32),
+            np.cumsum([0, *sizes], dtype=np.int64),
+            as_weights(weights),
+            np.array(codes, np.int64),
+        )
+
+    def arrays(self) -> Arrays:
+        """The result as arrays."""
+        weights = list(chain.from_iterable(weights for _, weights, _ in self._lotteries))
+        thens = list(chain.from_iterable(thens for _, _, thens in self._lotteries))
+        sizes = [len(weights) for _, weights, _ in self._lotteries]
+        return Arrays(
+            self._n_roots,
+            self._state_rows(self._place),
+            np.frombuffer(self._action_indptr, np.int64),
+            np.frombuffer(self._labels, np.int32),
+            np.frombuffer(self._action_lottery, np.int32),
+            np.frombuffer(self._outcome_indptr, np.int64),
+            np.frombuffer(self._next, np.int32),
+            np.cumsum([0, *sizes], dtype=np.int64),
+            np.array([reward for reward, _, _ in self._lotteries], np.float64),
+            as_weights(weights),
+            np.array(thens, np.int64),
+            self._throws(),
+        )
+
+
+def as_weights(weights: list[int | float]) -> np.ndarray:
+    """Weights as int64, or as float64 if any is a float."""
+    whole = all(isinstance(weight, int) for weight in weights)
+    return np.array(weights, np.int64 if whole else np.float64)
+
+
+STEPS = 20_000  # of one play
+# For all plays together: processor time, which other processes do not affect; and elapsed time.
+SECONDS, LONGEST = 0.3, 2.0
+FEW = 200  # a play cut off earlier, or with fewer rises of a field, is no evidence
+WAITS = 10  # successive moves that raise no field: a turn may pass round the table
+
+
+class GrowthWarning(UserWarning):
+    """A field kept rising. The game may have infinitely many states."""
+
+
+def endless_growth(rules: Rules, states: np.ndarray) -> str:
+    """The warning about a field with endless growth along a play; empty if none is found.
+
+    First come plays that raise or lower one field, then a play that raises all rising fields
+    together, such as two scores that change places at each pass. A field that may still end at a
+    parameter of the game gets no warning.
+
+    Parameters
+    ----------
+    states : (n_states, n_fields) int32
+        Some of the states found, in their order.
+    """
+    if rules.pool is not None:  # its turns take too long to follow
+        return ""
+    parameters = [abs(p) for p in rules.game.parameters.values() if type(p) is int]
+    used, began = time.thread_time(), time.perf_counter()
+
+    def time_is_left() -> bool:
+        passed = time.perf_counter() - began
+        return time.thread_time() - used < SECONDS and passed < LONGEST
+
+    growth, rows = growths(states), states.astype(np.int64)
+    rising = [f for f in np.argsort(-growth, kind="stable").tolist() if growth[f] > 1]
+    one = np.identity(rows.shape[1], np.int64)
+    half = rows[: len(rows) // 2 + 1]
+    aims = [
+        aim for f in rising for aim in (one[f], -one[f]) if (rows @ aim).max() > (half @ aim).max()
+    ]
+    for aim in [*aims, one[rising].sum(axis=0)] if len(rising) > 1 else aims:
+        first = rows[np.argmax(rows @ aim)].tolist()
+        play = _follow(rules, first, aim.tolist(), time_is_left)
+        if play is None:
+            continue
+        moves, numbers = play
+        field = max(rising, key=lambda f: abs(numbers[f] - first[f]) * abs(aim[f]))
+        reached, name = numbers[field], rules.field_names[field]
+        if abs(reached) > max(parameters, default=0):
+            verb, end = ("rises", "min") if reached > first[field] else ("falls", "max")
+            proved = spelled(
+                python=". rollwise.solve(game).game has a proved cap, if there is one",
+                command_line="",
+            )
+            return (
+                f"{rules.game.name}: the field {name} grows: it {verb} to {reached:,} in a play of "
+                f"{moves:,} moves, which no rule has ended. If nothing ends it, the states "
+                f"have no end either: let the game end where {name} is large, or cap it with "
+                f"{end}(){proved}. The search for states goes on up to its limit"
+            )
+    return ""
+
+
+def _follow(
+    rules: Rules, first: list[int], aim: list[int], time_is_left: Callable[[], bool]
+) -> tuple[int, list[int]] | None:
+    """The play that raises a weighted sum of fields most at each move; None if it ends.
+
+    It is given by its number of moves, and the numbers of its last state.
+    No state is repeated. Among moves with equal sums, the largest sum of absolute fields
+    decides. A play beyond 32 bits counts as one without an end.
+
+    Parameters
+    ----------
+    first, aim : list of int
+        The numbers of the state, and the weights of the fields in the sum.
+    """
+
+    def rank(state: Any) -> tuple[int, int]:
+        numbers = rules.layout.numbers(state)
+        return sum(map(mul, numbers, aim)), sum(map(abs, numbers))
+
+    state = rules.layout.state(first)
+    best, raises, waits, seen = rank(state)[0], 0, 0, {state}
+    try:
+        with watched():
+            while len(seen) <= STEPS and best <= MOST and time_is_left():
+                after = {
+                    next_state
+                    for at in situations_in(rules, state)
+                    for action in expand(rules, at)
+                    for next_state in action.next_states
+                }
+                after = {s for s in after if s is not None and s not in seen}
+                if not after:
+                    return None
+                state = max(after, key=rank)
+                seen.add(state)
+                reached = rank(state)[0]
+                waits = 0 if reached > best else waits + 1
+                if waits > WAITS:
+                    return None
+                raises += reached > best
+                best = max(best, reached)
+    except (RulesError, TypeError):  # the builder reports this if it reaches the state
+        return None
+    goes_on = raises >= FEW or best > MOST
+    return (len(seen) - 1, list(rules.layout.numbers(state))) if goes_on else None
