@@ -140,7 +140,7 @@ def test_a_game_taken_up_again_goes_on_as_it_would_have():
     ("text", "line", "reason"),
     [
         ("A: roll 4, hold\nB: roll 7\n", 2, "a die shows 7, but it has the faces 1 to 6"),
-        ("A: roll 4 4\n", 1, "throws 1 die, but 2 faces"),
+        ("A: roll 4 4\n", 1, "roll throws 1 die, not 2"),
         ("A: roll 4, fly\n", 1, "the choices are roll, hold"),
         ("A: roll 4, hold\nA: roll 2\n", 2, "turn, not A's"),
         ("A: roll\n", 1, "what came of 'roll'"),

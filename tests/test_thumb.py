@@ -441,7 +441,7 @@ def test_many_positions_at_once_are_what_each_is(game):
             assert {name: kept.at(name, n, place) for name in twin} == twin
         for place in draw.sample(range(len(throws) * game.boxes), 40):
             throw, box = throws[place // game.boxes], place % game.boxes
-            points = made(throw, box, *joker)
+            points = made(throw, box)
             then_filled = was_filled | 1 << box
             par = sum(3 * (face + 1) for face in range(6) if then_filled >> face & 1)
             below = points - 3 * (box + 1) if box < 6 else 0
