@@ -420,7 +420,6 @@ def test_many_positions_at_once_are_what_each_is(game):
     told = position_features(game, positions, names)
     throws = [throw for _, throw in pool.throws]
     made = yatzy.points if game.name == "yatzy" else yahtzee.points
-    joker = () if game.name == "yatzy" else (False,)
     for n, (was_filled, upper, *_) in enumerate(positions.tolist()):
         opened = [box for box in range(game.boxes) if not was_filled >> box & 1]
         could = upper + sum(4 * (face + 1) for face in opened if face < 6)
