@@ -126,3 +126,10 @@ def test_a_third_action_becomes_best_beside_a_mixture_of_two():
     attack = Attack(sheet(721602, 8))
     attack.run()
     assert (attack.outcome, attack.faults) == ("equilibrium", [])
+
+
+def test_bounds_of_slow_games_of_several_seats_are_proved_on_the_rules():
+    """They once held, and one step of the rules did not prove them."""
+    attack = Attack(sheet(990300, 8))
+    attack.run()
+    assert (attack.outcome, attack.faults) == ("equilibrium", [])

@@ -20,6 +20,7 @@ from rollwise.answer.advice import advise
 from rollwise.answer.evaluation import evaluate_seats, respond_to
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
+from rollwise.answer.verify import claims_of
 from rollwise.errors import EndlessPlay, ForMorePlayers, PolicyError, UsageError
 from rollwise.game import PASS, Game, is_over, seats_on, shared, shared_by, won_by
 from rollwise.games import create, find
@@ -31,6 +32,7 @@ from rollwise.graph.policies import Policy
 from rollwise.kernels.deviations import check_bounds
 from rollwise.many.proving import bounded_by_sweeps
 from rollwise.many.seats import seen_from, table_of
+from rollwise.proofs.check_rules import check_rules
 from rollwise.simulate.seats import simulate_seats
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -352,6 +354,7 @@ def test_slow_play_is_proved_from_each_seat():
     assert slow.deviation_gain < 1e-7
     assert not slow.faults
     for found in (quick, slow):
+        assert not check_rules(found.game, claims_of(found))
         # the end gives 3/4 to the mover and 1/4 to the next one, who is the next mover
         ends = 1 / (1 + found.game.rare)
         matrix = np.eye(3) - (1 - ends) * np.roll(np.eye(3), 1, axis=0)

@@ -399,7 +399,8 @@ def proved(
     began = time.perf_counter()
     stakes, probability = Stakes.of(graph), profile.probability
     values = stakes.on_grid(profile.values)
-    bounds, gains = prove_profile(graph, values, probability, _stage(progress, "certifying"))
+    proved = prove_profile(graph, values, probability, _stage(progress, "certifying"))
+    values, bounds, gains = proved
     spent = {**seconds, "certify": time.perf_counter() - began}
     policy = Policy("optimal", probability)
     worth = stakes.paid(values), stakes.span * bounds, stakes.span * gains

@@ -58,6 +58,7 @@ Mask = NDArray[np.bool_]
 
 ROOM = 2.0**-10  # relative room of bounds found by sweeps
 MOST_SWEEPS = 2_000  # of a component
+MULTIPLES = (1.5, 2.0, 3.0, 4.0, 16.0, 256.0)  # of the bounds of the engine, tried in turn
 
 
 class SeatsGame:
@@ -184,7 +185,7 @@ def prove_profile(
     values: Floats,
     probability: Floats,
     progress: Callable[[int, int], None] | None = None,
-) -> tuple[Floats, Floats]:
+) -> tuple[Floats, Floats, Floats]:
     """Bound the error of a profile's values, and the gain of any seat by deviating.
 
     Parameters
@@ -200,6 +201,8 @@ def prove_profile(
 
     Returns
     -------
+    values : (n_states, players) float64
+        The proved values: closer ones, where play is slow.
     bounds, gains : (n_states, players) float64
         Infinite without a proof: play is so slow that roundings count for more than chances.
 
@@ -211,12 +214,13 @@ def prove_profile(
     require_ending(graph)
     bounded = bounded_by_sweeps(graph, values, probability, progress=progress)
     if bounded is None:
-        return prove_slow_profile(graph, values, probability)
-    gains, bounds = bounded
+        values, gains, bounds = slow_claims(graph, probability)
+    else:
+        gains, bounds = bounded
     # upper bound by deviating, minus the lower bound of the profile
     gains += bounds
     gains *= 1.0 + 4.0 * UNIT
-    return bounds, gains
+    return values, bounds, gains
 
 
 def bounded_by_sweeps(
@@ -238,17 +242,25 @@ def bounded_by_sweeps(
     return (numbers[1], numbers[2]) if proved else None
 
 
-def prove_slow_profile(
-    graph: StateGraph, values: Floats, probability: Floats
-) -> tuple[Floats, Floats]:
-    """As `prove_profile`, where play leaves a component too slowly for sweeps."""
-    others = [probability] * (graph.players - 1)
+def slow_claims(graph: StateGraph, probability: Floats) -> tuple[Floats, Floats, Floats]:
+    """Values, gains and errors, where play leaves a component too slowly for sweeps.
+
+    The bounds of the engine leave room for a part of the local error only. Their multiples have
+    room for rounded units too, so that one sweep proves them.
+    """
+    others, stakes = [probability] * (graph.players - 1), Stakes.of(graph)
     worth, off = SeatsGame(graph, [probability, *others]).certified()
     best, room = SeatsGame(graph, [None, *others]).certified()
-    rounding = 4.0 * UNIT
-    bounds = np.abs(values - worth) + off + rounding
-    gains = np.maximum(best - worth, 0.0) + room + off + rounding
-    return bounds, gains
+    values, nobody = stakes.on_grid(worth), np.zeros(graph.n_actions, np.bool_)
+    for times in MULTIPLES:
+        gains = np.maximum(best - values, 0.0) + times * room
+        numbers = np.stack([values, gains, times * off])
+        if not (np.isfinite(numbers).all() and keeps_small_numbers(1.0)):
+            break
+        if not check_bounds(table_of(graph), probability, nobody, numbers):
+            return values, gains, times * off
+    nothing = np.full(values.shape, np.inf)
+    return values, nothing, nothing
 
 
 ROUNDING = 1e-12  # a range that is no wider is none
