@@ -30,6 +30,7 @@ from rollwise.graph.choices import (
     fold_actions,
     fold_outcomes,
     has_choice,
+    in_order,
     outcome_action,
     outcomes_of,
 )
@@ -185,3 +186,13 @@ def test_finding_states_and_actions():
         state.find_action("jump")
     with pytest.raises(IndexError, match="no state"):
         view[len(view)]
+
+
+@pytest.mark.parametrize("most", [3, 9, 40, 2**20, 2**40])
+def test_states_stand_in_the_order_of_their_fields(most):
+    """By a table of all combinations of fields, by one number for each state, and by all fields."""
+    draw = np.random.default_rng(most)
+    for rows in (draw.integers(-most, most, (200, 3)), np.array(list(np.ndindex(4, 3, 2)))[::-1]):
+        order = in_order(rows)
+        assert sorted(order.tolist()) == list(range(len(rows)))
+        assert rows[order].tolist() == sorted(rows.tolist())

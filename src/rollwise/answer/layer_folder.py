@@ -423,7 +423,7 @@ class LayerFolder(LayerAnswers):
 
     @property
     def has_all(self) -> bool:
-        """Each layer is written when it is proved."""
+        """False: each layer is written when it is proved."""
         return False
 
     @property

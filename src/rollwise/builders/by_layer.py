@@ -205,7 +205,7 @@ class Layers:
             yield self._whole(layer, begin, end, keep_arrays)
 
     def graph_of(self, begin: int, end: int) -> tuple[StateGraph, NDArray[np.int32]]:
-        """Positions of one layer as a graph, and the positions of its border."""
+        """Consecutive positions as a graph, and the positions of its border."""
         layer = int(np.searchsorted(self.indptr, begin, side="right")) - 1
         arrays, border = self._expanded(self._benches[0], layer, begin, end)
         arrays = arrays.copied()
@@ -247,7 +247,7 @@ class Layers:
     def _at_once(
         self, bench: Workbench, layer: int, begin: int, end: int, keep_arrays: bool
     ) -> Piece:
-        """Positions of a layer as one block."""
+        """Consecutive positions as one block; `layer` is that of the first one."""
         n = end - begin
         explorer = self._begun(bench, begin, end)
         expanded = bench.expanded(explorer, n, soon=self._is_small(n), keep_arrays=keep_arrays)
@@ -258,7 +258,7 @@ class Layers:
     def _piece(
         self, bench: Workbench, layer: int, begin: int, end: int, expanded: Expanded
     ) -> Piece:
-        """Positions of a layer, with the numbers of their border."""
+        """Expanded positions, with the numbers of their border."""
         border = self._border(bench, layer, expanded.targets, begin, end)
         return Piece(expanded.layer, begin, end, border, expanded.arrays, expanded.first_rows)
 
@@ -294,7 +294,7 @@ class Layers:
     def _expanded(
         self, bench: Workbench, layer: int, begin: int, end: int
     ) -> tuple[Arrays, NDArray[np.int32]]:
-        """The arrays of some states of a layer, and their border.
+        """The arrays of consecutive states, and their border; `layer` is that of the first one.
 
         The states are numbered from 0, and the border states after them. The next call
         reuses the memory of the arrays.
@@ -310,7 +310,7 @@ class Layers:
     def _border(
         self, bench: Workbench, layer: int, rows: NDArray[np.int32], begin: int, end: int
     ) -> NDArray[np.int32]:
-        """The numbers of the border states of some states, from a layer on."""
+        """The numbers of the border of some states; `layer` is that of the first one."""
         ends = slice(layer, int(np.searchsorted(self.indptr, end)))
         least = np.atleast_1d(self.progress[ends].min(axis=0))
         border = np.empty(len(rows), np.int32)
@@ -408,6 +408,8 @@ def find_layers(
     rows : Journal, optional
         The storage of the states, which records the search, to continue it after a stop; by default
         they are in memory.
+    expand_once : bool
+        Whether `kept` holds rules of layers, as long as there is room.
 
     Raises
     ------

@@ -402,12 +402,12 @@ class Workbench:
 
 
 class Expanded(NamedTuple):
-    """The rules of some states of one layer, in the order of the states.
+    """The rules of some states, in the order of the states.
 
     Attributes
     ----------
     layer : rollwise.layers.Layer
-        Their other targets are its border.
+        All other targets of the states are its border.
     targets : (layer.n_border, n_fields) int32
         The states of the border.
     arrays : Arrays or None
@@ -544,6 +544,8 @@ class Walk:
         The largest number of states of the game.
     rows : KnownRows
         The storage of the states.
+    room : int
+        Bytes for `kept`.
 
     Attributes
     ----------
@@ -563,11 +565,6 @@ class Walk:
     kept : dict of list of Expanded
         The rules of layers, by the layer's number, as long as there is room. Only layers whose
         states all lead to later ones are kept.
-
-    Other parameters
-    ----------------
-    room : int
-        Bytes for `kept`.
     """
 
     def __init__(
@@ -689,9 +686,9 @@ class Walk:
             return None
         number, targets, n_outcomes = len(self.ends), Waiting(), 0
         kept, room = list[Expanded](), self._room
-        for begins in self._pieces(roots):
-            self._report(report, begins[0])
-            for piece in self._expanded(roots, begins):
+        for ends in self._pieces(roots):
+            self._report(report, ends[0])
+            for piece in self._expanded(roots, ends):
                 if self._any_in(key, piece.targets):
                     self._stays = True
                     return None

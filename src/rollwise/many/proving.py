@@ -8,7 +8,8 @@ has a higher value than a supersolution.
 
 Sweeps don't settle in components that play leaves slowly: one that is left once in 10^7 moves takes
 some 10^8 sweeps. Such a game is solved and certified from each seat's point of view, as a game for
-one player (`rollwise.many.seats.seen_from`), by the engine and the proof of all games.
+one player (`rollwise.many.seats.seen_from`), by the engine and the proof of all games. Multiples of
+these bounds are then proved as all others are.
 
 Where several actions are equally good for the mover, the others may prefer one of them. `find_ties`
 gives the range of the value of each seat from the start, over all ways to break all ties: in each

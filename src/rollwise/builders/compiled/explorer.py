@@ -390,7 +390,7 @@ class Explorer:
         return bool(self.counts["merging"][0])
 
     def restart(self, roots: np.ndarray, *, known: int = 0, looked_at: int = 0) -> None:
-        """Forget all states, and begin with other roots, of all layers.
+        """Forget all states and the explored layer, and begin with other roots.
 
         Parameters
         ----------
