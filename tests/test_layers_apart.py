@@ -122,7 +122,7 @@ def test_parts_are_solved_to_the_same_bytes(
 ) -> None:
     if packed:
         monkeypatch.setattr("rollwise.answer.by_layers.ORDERED", 0)
-    monkeypatch.setattr(by_layer, "OUTCOMES_AT_ONCE", 20)
+    monkeypatch.setattr(by_layer, "OUTCOMES_OF_PIECE", 20)
     solve_by_layers(game, save=tmp_path / "one")
     pool = Counting()
     found = solve_by_layers(game, save=tmp_path / "two", pool=pool)

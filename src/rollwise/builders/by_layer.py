@@ -42,7 +42,9 @@ from rollwise.machine.switches import jit_disabled
 from rollwise.numbers.printed import how_many
 
 OUTCOMES_COMPARED = 100  # of a chosen state, about
-FIRST_BLOCK, OUTCOMES_AT_ONCE = 16, 2_000_000  # positions; outcomes solved together
+FIRST_BLOCK = 16  # positions
+OUTCOMES_OF_BLOCK, MOST_BLOCKS = 250_000, 64  # of a layer: the blocks use the same memory in turn
+OUTCOMES_OF_PIECE = 2_000_000  # of positions that are solved apart from others of their layer
 BORDER_AT_ONCE = 1 << 22  # border states that are looked up together
 
 
@@ -233,7 +235,7 @@ class Layers:
             first = {**first_rows(self.rules, arrays), **first}
             explorer.forget()
             each = len(arrays.outcome_state) / (stop - begin_of_block)
-            begin_of_block, size = stop, max(int(OUTCOMES_AT_ONCE / each), 1)
+            begin_of_block, size = stop, max(int(OUTCOMES_OF_BLOCK / each), n // MOST_BLOCKS, 1)
         arrays = explorer.arrays().copied()
         rows = explorer.graph.states[n : explorer.n_states]
         del explorer
@@ -387,7 +389,7 @@ def _end(bench: Workbench, n: int) -> None:
 
 def _at_once(piece: Piece) -> int:
     """The number of positions, of the size of those in a piece, to hold at once."""
-    return max(int(OUTCOMES_AT_ONCE * piece.layer.n / max(piece.layer.n_outcomes, 1)), 1)
+    return max(int(OUTCOMES_OF_PIECE * piece.layer.n / max(piece.layer.n_outcomes, 1)), 1)
 
 
 def find_layers(

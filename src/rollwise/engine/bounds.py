@@ -72,14 +72,13 @@ class BoundsSearch:
     ) -> None:
         self._slack, tolerance = TRIES[number]
         self._layer, self.values = layer, values
-        off, found = np.empty(layer.n), np.zeros(layer.n_places)
+        found = np.zeros(layer.n_places)
         found[layer.n : layer.n + layer.n_border] = border_bounds
-        self._errors = [
-            sweeps.Errors(off, np.empty(len(block.lottery))) for _, block in layer.blocks
-        ]
+        self.residual, self._largest = 0.0, self._size(slice(layer.n, None))
+        size = max(self._largest, float(np.abs(layer.tables.reward).max(initial=0.0)))
+        self._errors = sweeps.errors_for(layer, size)
         self.bounds: Floats = found[: layer.n]
-        self.off: Floats = off
-        self.residual, self._least = 0.0, self._size(slice(layer.n, None))
+        self.off: Floats = self._errors[0].off
         self._extra = ROOM * tolerance * before
         spreading = replace(layer, tables=sweeps.tables_of_errors(layer.tables))
         self._search = Search(spreading, found, self._errors, tolerance, is_free)
@@ -87,7 +86,7 @@ class BoundsSearch:
 
     def run(self, progress: Callable[[int], None] | None = None) -> BoundsSearch:
         """Run the whole search: see `Search.run`."""
-        self._least = max(self._least, self._size(slice(0, self._layer.n)))
+        self._largest = max(self._largest, self._size(slice(0, self._layer.n)))
         for number, (_, block) in enumerate(self._layer.blocks):
             self._measure(number, 0, len(block.throws))
         self._search.run(progress)
@@ -98,7 +97,7 @@ class BoundsSearch:
         parts, n = self._layer.parts, self._layer.n
         assert parts is not None
         low, high = n - int(parts.ends[stop]), n - int(parts.ends[self._done])
-        self._least = max(self._least, self._size(slice(low, high)))
+        self._largest = max(self._largest, self._size(slice(low, high)))
         self._measure(0, low, high)
         self._search.advance(stop)
         self._done = stop
@@ -106,11 +105,11 @@ class BoundsSearch:
     def _size(self, places: slice) -> float:
         """The largest absolute value of some places."""
         sizes = np.abs(self.values[places])
-        return SMALL * float(sizes[np.isfinite(sizes)].max(initial=0.0))
+        return float(sizes[np.isfinite(sizes)].max(initial=0.0))
 
     def _measure(self, number: int, low: int, high: int) -> None:
         (place, block), errors = self._layer.blocks[number], self._errors[number]
-        rest = self._slack, self._least, self.values, *errors
+        rest = self._slack, SMALL * self._largest, self.values, errors
         residual = sweeps.measure(place, low, high, block, self._layer.tables, *rest)
         self.residual = max(self.residual, residual)
         errors.off[place + low : place + high] += self._extra

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -29,6 +31,7 @@ CHUNK = 1_000_000  # outcomes between reports of progress
 LU_FIRST = 5_000  # with fewer positions, a sparse LU is cheap enough to come first
 LU_SECONDS = 20.0
 WORTH_HALVING = 200_000  # outcomes of a layer that makes a second core worthwhile
+GROUP, MOST_GROUPS = 1_000_000, 16  # outcomes of a group of blocks that one core sweeps, and groups
 MOST_NEWTON_STEPS = 60
 MOST_PLAIN_SWEEPS = 4_096  # between two steps; more would not help either
 MOST_SWEEPS = 1000  # of a whole layer before Newton's method takes over
@@ -135,16 +138,27 @@ class Search:
         self._tolerance = tolerance
         self.sweeps, self.converged = 0, True
         self._is_free, self._is_over = is_free, is_over
-        self._middle = self._halved()
-        self._spare = np.empty(layer.n_places if self._middle else 0)
+        self._pairs = self._grouped()
+        self._copy = np.empty(layer.n_places if self._pairs else 0)
+        self._copied: Floats | None = None
+        self._thread: ThreadPoolExecutor | None = None  # of the second core
         self._done = 0
 
-    def _halved(self) -> int:
-        """The first block of the second half of a large layer; 0 if the layer is not halved."""
+    def _grouped(self) -> list[list[slice]]:
+        """The blocks of a large layer in pairs of groups to sweep at a time, the first pair first.
+
+        The groups of a pair are far apart: their positions rarely lead to each other directly.
+        """
         sizes = np.cumsum([len(block.target) for _, block in self.layer.blocks])
-        if sizes[-1] <= WORTH_HALVING:
-            return 0
-        return min(int(np.searchsorted(sizes, sizes[-1] / 2)) + 1, len(sizes) - 1)
+        last = len(sizes) - 1
+        if sizes[-1] <= WORTH_HALVING or last == 0:
+            return []
+        n_groups = min(max(int(sizes[-1]) // GROUP, 2), MOST_GROUPS)
+        ends = np.searchsorted(sizes, sizes[-1] * np.arange(1, n_groups) / n_groups)
+        cuts = np.unique([0, *np.minimum(ends + 1, last), last + 1]).tolist()
+        groups = [slice(*cut) for cut in pairwise(cuts)][::-1]
+        half = (len(groups) + 1) // 2
+        return [groups[k::half] for k in range(half)]
 
     def run(self, progress: Callable[[int], None] | None = None) -> Search:
         """Run the whole search.
@@ -156,7 +170,10 @@ class Search:
         """
         parts = self.layer.parts
         if parts is None:
-            self._sweep_all()
+            with ThreadPoolExecutor(1) as thread:
+                self._thread = thread
+                self._sweep_all()
+            self._thread = None
         else:
             self.advance(len(parts.n_feedback), progress)
         return self
@@ -209,8 +226,9 @@ class Search:
     ) -> list[Found]:
         """Sweep positions block by block, the last one first.
 
-        A large layer is swept in two halves, each by its own core. Each half sees the other's
-        numbers from before the sweep. The numbers therefore do not depend on the cores.
+        Two cores sweep two groups of blocks of a large layer at a time. Each of them sees the
+        numbers of the other group from before, and those of all earlier groups. The numbers
+        therefore do not depend on the cores.
         """
         self.sweeps += 1
         parts = []
@@ -220,19 +238,31 @@ class Search:
             end = min((self.layer.n if high is None else high) - place, len(block.throws))
             if begin < end:
                 parts.append(_Part(place, begin, end, block, choice, errors))
-        if not self._middle or len(parts) < len(self.layer.blocks):
-            return [sweep(part, numbers) for part in reversed(parts)]
-        self._spare[:] = numbers
-        halves = (parts[: self._middle], numbers), (parts[self._middle :], self._spare)
 
-        def work(half: tuple[list[_Part], Floats]) -> list[Found]:
-            return [sweep(part, half[1]) for part in reversed(half[0])]
+        def work(group: tuple[list[_Part], Floats]) -> list[Found]:
+            return [sweep(part, group[1]) for part in reversed(group[0])]
 
-        found = on_both_cores(work, halves) if self._is_free() else map(work, halves)
-        every = [one for of_half in found for one in of_half]
-        behind = slice(parts[self._middle].place, self.layer.n)
-        numbers[behind] = self._spare[behind]
-        return every
+        if not self._pairs or len(parts) < len(self.layer.blocks):
+            return work((parts, numbers))
+        copy, n = self._copy, self.layer.n
+        copy[:n] = numbers[:n]
+        if self._copied is not numbers:  # the border and the endings stay
+            copy[n:] = numbers[n:]
+            self._copied = numbers
+        found: list[Found] = []
+        for pair in self._pairs:
+            groups = [parts[group] for group in pair]
+            both = list(zip(groups, (numbers, copy), strict=False))
+            if self._is_free():
+                moved = on_both_cores(work, both, self._thread)
+            else:
+                moved = list(map(work, both))
+            found += [one for of_group in moved for one in of_group]
+            # each array gets the new numbers of the other group
+            for group, source, other in zip(groups, (numbers, copy), (copy, numbers), strict=False):
+                here = slice(group[0].place, group[-1].place + group[-1].end)
+                other[here] = source[here]
+        return found
 
     def advance(self, stop: int, progress: Callable[[int], None] | None = None) -> None:
         """Search up to the component `stop` of a layer in solving order."""

@@ -19,6 +19,7 @@ by v minus the worth of the best action. With these and the absolute coefficient
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,13 +49,17 @@ class Choice(NamedTuple):
 
 
 class Errors(NamedTuple):
-    """Further data of the recursion of errors. All arrays are empty if values are searched."""
+    """Further data of the recursion of errors. All arrays are empty if values are searched.
+
+    A byte is enough for a gap: its size is rounded down to a power of two, so bounds only grow.
+    """
 
     off: Any  # (n,) float64: e, by place
-    gap: Any  # (n_actions,) float64: of the actions of a block
+    gap: Any  # (n_actions,) uint8: of the actions of a block, as rows of `gaps`
+    gaps: Any  # (256,) float64: 0, then negative powers of two, the smallest first
 
 
-NO_ERRORS = Errors(np.empty(0), np.empty(0))
+NO_ERRORS = Errors(np.empty(0), np.empty(0, np.uint8), np.empty(0))
 NO_SLOPE = np.empty(0)
 NO_PLACES = np.empty(0, np.uint32)
 
@@ -63,6 +68,20 @@ def tables_of_errors(tables: Tables) -> Tables:
     """The tables of the recursion of errors: absolute coefficients and no rewards."""
     coefficient, reward = np.abs(tables.coefficient), np.zeros_like(tables.reward)
     return tables._replace(coefficient=coefficient, reward=reward)
+
+
+def errors_for(layer: Layer, size: float) -> list[Errors]:
+    """Memory for the local errors and gaps of each block.
+
+    Parameters
+    ----------
+    size : float
+        A typical absolute value. Gaps below its 2^-200th part count as 0.
+    """
+    off, gaps = np.empty(layer.n), np.zeros(256)
+    least = max(math.frexp(size)[1] - 200, -1021)
+    gaps[1:] = -np.ldexp(1.0, least + np.arange(255))
+    return [Errors(off, np.empty(len(block.lottery), np.uint8), gaps) for _, block in layer.blocks]
 
 
 def choices_for(layer: Layer, targets: bool = False) -> list[Choice]:
@@ -160,7 +179,7 @@ def choose(place, low, high, block, tables, values, errors, choice):
     indptr, coefficient, reward = tables.indptr, tables.coefficient, tables.reward
     has_targets, to_lottery = choice.target.shape[0] > 0, choice.lottery
     to_place = choice.target if has_targets else choice.outcome
-    off, gap = errors.off, errors.gap
+    off, gap, gaps = errors.off, errors.gap, errors.gaps
     finds_bounds = off.shape[0] > 0
     n_partial = index(pool.with_face.shape[0])
     kept, scratch = choice.kept, choice.best
@@ -178,7 +197,7 @@ def choose(place, low, high, block, tables, values, errors, choice):
             for _ in range(index(count[s])):
                 number = index(lottery[a])
                 j, after, at = index(indptr[number]), index(indptr[number + ONE]), o
-                q, rest = gap[a] if finds_bounds else reward[number], 0.0
+                q, rest = gaps[gap[a]] if finds_bounds else reward[number], 0.0
                 a += ONE
                 while j + ONE < after:  # two sums: neither addition waits for the other
                     q += coefficient[j] * values[target[o]]
@@ -270,7 +289,7 @@ def evaluate(place, low, high, block, tables, choice, brought, values, slope):
 
 
 @kernel
-def measure(place, low, high, block, tables, slack, least, values, off, gap):
+def measure(place, low, high, block, tables, slack, least, values, errors):
     """Measure the local errors of values: e of the recursion of errors, and the gaps.
 
     The local error is the distance of the value from its own look ahead, plus the rounding of the
@@ -282,8 +301,8 @@ def measure(place, low, high, block, tables, slack, least, values, off, gap):
         The relative room.
     least : float
         A likely upper limit of bounds, whose rounding counts too.
-    off : (n,) float64, filled
-    gap : (n_actions,) float64, filled
+    errors : Errors
+        `off` and `gap` are filled.
 
     Returns
     -------
@@ -294,6 +313,13 @@ def measure(place, low, high, block, tables, slack, least, values, off, gap):
     lists, throw, pool = tables.lists, tables.throw, tables.pool
     indptr, coefficient, reward = tables.indptr, tables.coefficient, tables.reward
     error, throw_error = tables.error, tables.throw_error
+    off, gap, most = errors.off, errors.gap, 0
+    for s in range(index(first[low, 0]), index(first[high, 0])):
+        most = max(most, np.int64(count[s]))
+    worths = np.empty(most)  # of the actions of a situation
+    bits = worths.view(np.int64)
+    # the exponent of a positive double is in its bits from 52 on; row 1 of `gaps` has the least one
+    before_least = (np.abs(errors.gaps[1:2]).view(np.int64)[0] >> 52) - 1
     n_partial = index(pool.with_face.shape[0])
     kept, scratch = np.empty(pool.without.shape[0]), np.empty(pool.without.shape[0])
     n_kept, of_turn, residual = index(kept.shape[0]), n_partial, 0.0
@@ -317,10 +343,11 @@ def measure(place, low, high, block, tables, slack, least, values, off, gap):
                     room = max(room, error[number] * size)
                 size_of_best = max(size_of_best, size)
                 best = max(best, q)
-                gap[a] = q
+                worths[a - first_a] = q
                 a += ONE
-            for k in range(first_a, a):
-                gap[k] -= best
+            for k in range(a - first_a):
+                worths[k] = best - worths[k]
+                gap[first_a + k] = min(max((bits[k] >> 52) - before_least, 0), 255)
             s += ONE
             largest = max(largest, size_of_best)
             if n_partial == 0:

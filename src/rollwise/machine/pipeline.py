@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass
 from threading import Condition, Thread
 from typing import Generic, TypeVar
@@ -20,14 +21,24 @@ Given = TypeVar("Given")
 Found = TypeVar("Found")
 
 
-def on_both_cores(work: Callable[[Given], Found], pieces: Iterable[Given]) -> list[Found]:
-    """The results of a function for each piece, as `map`; each core does half of them."""
+def on_both_cores(
+    work: Callable[[Given], Found],
+    pieces: Iterable[Given],
+    thread: ThreadPoolExecutor | None = None,
+) -> list[Found]:
+    """The results of a function for each piece, as `map`; each core does half of them.
+
+    Parameters
+    ----------
+    thread : ThreadPoolExecutor, optional
+        The thread of the second core, for frequent short work; by default a new one.
+    """
     every = list(pieces)
     middle = len(every) // 2 if switches.is_on("second-core") else 0
     if not middle:
         return list(map(work, every))
-    with ThreadPoolExecutor(1) as thread:
-        rest = thread.submit(lambda: list(map(work, every[middle:])))
+    with nullcontext(thread) if thread else ThreadPoolExecutor(1) as second:
+        rest = second.submit(lambda: list(map(work, every[middle:])))
         return [*map(work, every[:middle]), *rest.result()]
 
 

@@ -297,7 +297,8 @@ def _lottery_rows(n: int, used: int, more: int) -> tuple[int, int]:
     return max(1 << 12, 1 << (4 * (n + more)).bit_length()), max(1 << 16, 4 * (used + more))
 
 
-CHUNK, OUTCOMES_AT_ONCE = 200_000, 4_000_000  # states and outcomes between two reports of progress
+# states and outcomes between two reports of progress
+STATES_OF_CHUNK, OUTCOMES_OF_CHUNK = 200_000, 4_000_000
 ROWS = 1 << 20  # initial rows of arrays; growing them takes time
 LAYER_ROWS = 1 << 12  # the same if many layers are explored one after the other
 TOO_WIDE = 16  # multiple of a layer's needs beyond which arrays are too large
@@ -352,7 +353,7 @@ class Explorer:
             max_outcomes=limits.most_outcomes(rules, max_states),
             looked_at=limits.LOOKED_AT,
         )
-        self.outcomes_each = OUTCOMES_AT_ONCE / 1000  # of a state, until some have been expanded
+        self.outcomes_each = OUTCOMES_OF_CHUNK / 1000  # of a state, until some have been expanded
         self._most = 512  # actions and outcomes that fit into the buffers
         n_fields = len(rules.field_names)
         self._buffers = new_buffers(self._call, self._most, n_fields, rules.has_throws)
@@ -488,7 +489,7 @@ class Explorer:
             seen -= int(np.count_nonzero(self._within.is_outside[first:place]))
         if seen > 0:
             self.outcomes_each = max(int(self.counts["outcomes"][0]) / seen, 1.0)
-        return max(min(CHUNK, int(OUTCOMES_AT_ONCE / self.outcomes_each)), 1)
+        return max(min(STATES_OF_CHUNK, int(OUTCOMES_OF_CHUNK / self.outcomes_each)), 1)
 
     def _explore(self, stop: int) -> int:
         ending: int = explore.explore(
