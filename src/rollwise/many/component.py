@@ -272,6 +272,7 @@ class _Path:
             longest = np.abs(move).max()
             if not np.isfinite(longest):
                 return None
+            # a long step would leave the region in which the slopes hold: shorten it
             chances = np.clip(chances + move * min(1.0, FAR / longest), 0.0, 1.0)
         return None
 
@@ -296,6 +297,7 @@ def settle_component(component: Component, chosen: NDArray[Any]) -> tuple[bool, 
     probability[component.begins[:-1] + chosen[component.states] - firsts] = 1.0
     if len(component.states) * component.graph.players > MOST_UNKNOWNS:
         return False, probability
+    # few starts, then quantal responses, then many starts: cheap searches come first
     for search in (_settled, _by_quantal_responses, partial(_settled, starts=STARTS)):
         trial = probability.copy()
         if search(component, trial):

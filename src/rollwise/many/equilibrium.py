@@ -187,6 +187,7 @@ class Equilibrium:
         bounds = np.where(np.isfinite(self.error_bounds), self.error_bounds, 0.0)
         bounds /= Stakes.of(graph).span
         table = table_of(graph)
+        # the error of a known ending is 0, so its payoff is 0 in this mean
         ends_known = table._replace(payoff=np.zeros_like(table.payoff))
         off = self._mean_after(bounds, ends_known)
         terms = 16.0 + float(np.diff(graph.lotteries.indptr).max())
@@ -490,6 +491,8 @@ def find_others(
             progress("other starts", start, starts)
         unsettled += not _keep(equilibrium, others, seed=seed + start)
     tried = 0
+    # a support fixes one component; the search is repeated with it, as earlier components depend on
+    # it
     for component, pairs in _opposed(equilibrium, others):
         if tried == MOST_COMPONENTS:
             break

@@ -208,6 +208,7 @@ def seen_from(
     total = np.add.reduceat(graph.lotteries.weight.astype(np.float64), graph.lotteries.indptr[:-1])
     mixes = any(p is not None and bool(np.any((p > 0) & (p < 1))) for p in profile)
     parts: list[dict[str, NDArray[Any]]] = []
+    # one copy of all states for each seat to move; its targets lie in the copy of the next mover
     for mover, chance in enumerate(profile):
         taken = np.arange(graph.n_actions) if chance is None else np.flatnonzero(chance > 0)
         outcome, sizes = outcomes_of(graph, taken)
