@@ -105,6 +105,7 @@ def complete(tree: Tree, plans: Any) -> tuple[NDArray[np.float64], NDArray[np.fl
         sign = 1 if number == 0 else -1
         gains = gains_of(tree, number, other, sign * tree.payoffs.astype(np.float64))
         strategy = np.ones(seat.n_sequences)
+        # realization weights within a set, divided by their sum, are its probabilities
         for begin, end in pairwise(seat.first.tolist()):
             part, total = own[begin:end], own[begin:end].sum()
             if total <= 1e-9:
@@ -142,6 +143,7 @@ def _rounded(seat: Seat, strategy: NDArray[np.float64], denominator: int) -> NDA
     found = np.array(
         [Fraction(p).limit_denominator(denominator) for p in strategy.tolist()], object
     )
+    # the largest probability takes the rounding of the others
     for begin, end in pairwise(seat.first.tolist()):
         largest = begin + int(np.argmax(strategy[begin:end]))
         found[largest] += 1 - sum(found[begin:end])

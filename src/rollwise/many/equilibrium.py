@@ -536,6 +536,7 @@ def _opposed(
     """Components with few opposed decisions, and two actions of each."""
     seen = set()
     components = equilibrium.graph.components
+    # another equilibrium first differs in a component, or this one mixes there
     places = [(int(components.position[other.first]), other.found) for other in list(others)]
     places += [(int(components.position[state]), equilibrium) for state in equilibrium.mixing]
     for index, other in places:

@@ -144,6 +144,7 @@ class _Search:
     def _fixed(self, component: int, stop: int) -> None:
         """Compute the values of the present choices."""
         while component < stop:
+            # a component that doesn't settle keeps its last values
             component = self._sweep(component, stop, NO_MARGIN, MOST_SWEEPS) + 1
 
     def evaluate(self, component: int, stop: int) -> None:
@@ -297,7 +298,7 @@ def newton(before, after, matrix):
     """
     n = before.shape[0]
     step = after[0] - before
-    # seat k of this state is seat k - p of a return after p seats
+    # the slope of seat k in seat j is the chance that play returns after k - j seats
     for k in range(n):
         for j in range(n):
             matrix[k, j] = (1.0 if k == j else 0.0) - after[1, (k - j) % n]

@@ -240,6 +240,7 @@ def bounded_by_sweeps(
     numbers[0] = values
     tied = np.zeros(graph.n_actions, np.bool_) if tied is None else tied
     arrays = table_of(graph), probability, tied, numbers
+    # the bounds are candidates, which `check_bounds` proves or refuses
     for first, stop in pieces(graph, progress):
         if bound_components(first, stop, *arrays, ROOM, MOST_SWEEPS) < stop:
             return None
