@@ -271,8 +271,10 @@ class LayerLengths:
         lengths[:n] = self._sign * search.found[:n]
         lengths[n : n + len(border)] = self.lengths[border]
         moments[n : n + len(border)] = self.moments[border]
+        # the second moment is 1 + 2 E[L'] + E[M'], and the length is L = 1 + E[L']
         brought[:n] = 2.0 * lengths[:n] - 1.0
         last = np.inf
+        # BiCGSTAB on the moments with fixed actions, until a step changes rounding only
         for _ in range(MOST_STEPS):
             before = moments[:n].copy()
             change = search.evaluate(moments, brought, tables=plain)
@@ -334,6 +336,7 @@ class _Claims:
         fall : float
             The largest decrease of a length in a sweep, in moves.
         """
+        # c = 1 - share; the claim grows until it has room for rounding
         for fallen in self._growing(fall):
             share = max(later, fallen / (1.0 + fallen))
             if self._holds(1.0 - share, upper=False):
@@ -381,6 +384,7 @@ def _of_moves(layer: Layer, sign: float) -> Layer:
 def residual(search: Search, numbers: Floats, brought: Floats) -> float:
     """The largest change of a number by a step of the chosen actions, rounding included."""
     layer, most, longest = search.layer, 0.0, 0
+    # one row for each position: the mean over the outcomes of its chosen action
     for place, block in layer.blocks:
         rows = search.linear_system(place, place + len(block.throws))
         here = slice(place, place + len(block.throws))
