@@ -114,6 +114,7 @@ def advise_double(solution: ContestSolution, finished: Sequence[int] = ()) -> Do
     else:
         scores = [Situation(1, best, 1) for best in range(len(solution.scored.scores))]
         seconds, bound = _second_equities(solution, scores)
+        # E' of the second player for each score of the first, who plays for -E'
         doubled = np.maximum(seconds, np.minimum(1.0, 2 * seconds))
         aim = solution.aims.solve(-doubled, np.full(len(doubled), 2 * bound))
         equity, bound = aim.values[0], float(aim.error_bounds[0])
@@ -174,6 +175,7 @@ def windows(solution: Solution) -> list[Window]:
     source = inner.graph
     fields = dict(zip(graph.columns, graph.rows.T, strict=True))
     cube_windows = []
+    # the cube in the middle, and then in the mover's hands
     for cube, owner in ((1, MIDDLE), (2, MINE)):
         here = (fields["step"] == BEFORE) & (fields["cube"] == cube) & (fields["owner"] == owner)
         before = np.flatnonzero(here)

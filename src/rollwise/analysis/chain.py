@@ -225,6 +225,7 @@ class Chain:
         everywhere[self.seat, self.number] = worth
         over, chance = graph.outcome_state < 0, chances(graph)
         each = np.zeros(self.graph.n_states)
+        # the sign makes r and R points of the first player, whoever moves
         for seat, policy in enumerate(self.policies):
             sign = 1.0 if seat == 0 else -1.0
             next_seat = np.where(graph.outcome_passes, 1 - seat, seat)
@@ -320,6 +321,7 @@ def measure_skill(policies: Policies, levels: Sequence[Policy]) -> Skill:
     means, variances = np.zeros((n, columns)), np.zeros((n, columns))
     off = off_squares = 0.0
     pairs = [(k, k) for k in range(n)] if alone else combinations_with_replacement(range(n), 2)
+    # one chain gives both orders: state 0 begins with `one`, state 1 with `two`
     for one, two in pairs:
         results = Chain.of(graph, levels[one], levels[two]).results()
         for (first, second), sign, (mean, variance) in zip(
@@ -338,6 +340,7 @@ def _share(means: Floats, variances: Floats, off: float, off_squares: float) -> 
     middle = fsum(means) / n
     apart = np.abs(means - middle)
     between, within = fsum(apart**2) / n, fsum(variances) / n
+    # a deviation from the mean is off by 2 off, and its square by (2 apart + 2 off) 2 off
     between_off = fsum((2 * apart + 2 * off) * 2 * off) / n + ROUNDING * between
     within_off = off_squares + ROUNDING * within
     total, total_off = between + within, between_off + within_off

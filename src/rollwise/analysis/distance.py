@@ -252,6 +252,7 @@ def distance_of_policy(policies: Policies, policy: AnyPolicy) -> Distance:
         response = best_response(policies, chosen)
         assert response.bounds is not None
         assert response.bounds_second is not None
+        # the loss of a player with the policy who is to move, and of one who waits
         follows, waits = true + response.values_second, response.values - true
         is_mover = follows >= waits
         given = true - np.where(is_mover, follows, waits)

@@ -121,6 +121,7 @@ class Friend:
             own, n = owner[low:high] - first, last - first
             mean = _softmax(self._features[low:high] @ weights, own, n)
             shape = strength * mean + self._counts[low:high, None]
+            # gamma variates divided by their sum are a draw from the Dirichlet distribution
             gamma = np.maximum(random.standard_gamma(shape), 1e-300)
             yield gamma / _sums(gamma, own, n)[own]
 
@@ -244,6 +245,7 @@ def _softmax(utility: Floats, owner: Ints, n: int) -> Floats:
 
 def _width(data: _Data, random: np.random.Generator) -> float:
     """The width of the prior with the largest likelihood in cross-validation."""
+    # each choice is an entry of its own: a fold may have some of the choices of a state
     each = np.repeat(np.arange(len(data.counts)), data.counts.astype(int))
     fold = random.permutation(len(each)) % FOLDS
     evidence = dict.fromkeys(WIDTHS, 0.0)
@@ -280,6 +282,7 @@ def _fit(
     for _ in range(STEPS):
         gradient, curvature = _slopes(data, weights, precision)
         step = np.linalg.solve(curvature, gradient - precision * centre)
+        # the step is halved until the loss falls
         length = 1.0
         while length > 1e-6 and loss(weights - length * step) > here:
             length /= 2

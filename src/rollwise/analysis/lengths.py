@@ -154,6 +154,7 @@ def lengths(
         now[:] = begin
     visits = np.zeros(graph.n_states)
     ends, seen = [np.zeros(3)], [0.0]
+    # `now` has the games by position at the beginning of a turn, `later` at its end
     while now[~ends_never].sum() > TAIL and len(ends) <= most:
         ends.append(np.zeros(3))
         later = np.zeros(graph.n_states)
@@ -316,6 +317,7 @@ class _Turns:
         layer = layer_of_graph(turn)
         values, bounds = np.zeros(n), np.zeros(n)
         chances, bound = np.empty(turns), 0.0
+        # the chances within k turns are the border values of k + 1 turns
         for k in range(turns):
             found, certificate, _ = solve_and_certify(
                 turn, border_values=values, border_bounds=bounds, layer=layer

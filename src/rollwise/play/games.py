@@ -208,6 +208,7 @@ class PlayTable:
         """
         ends = self.run(np.full(games, self.starts[first]), words)
         payoff = self.graph.ending_payoffs[ends.ended]
+        # after an odd number of passes the last mover is the second player
         payoff[ends.passes & 1 != 0] *= -1.0
         points = ends.points + payoff if self.graph.is_score else ends.points
         gained = points if self.graph.has_stakes else payoff

@@ -102,6 +102,7 @@ class Stepper:
 
         def act(states: Ints, seat: Ints) -> Ints:
             action = np.empty(len(states), np.int64)
+            # the games with the same seat to move choose together
             for k, chances in enumerate(seats):
                 mine = seat == k
                 action[mine] = self.choose(chances, states[mine])
