@@ -68,6 +68,7 @@ def _forms(names: Sequence[str], columns: Mapping[str, Column]) -> Iterator[Form
         yield from _products(names, columns)
     if 1 < len(fields) <= SUMS[-1][0]:
         yield _form(dict.fromkeys(fields, 1))
+    # a factor of one field against a sum of others, with both signs
     times = next((numbers for limit, numbers in TIMES if len(fields) <= limit), ())
     shares = [signed for size in range(1, most) for signed in _signed(fields, size)]
     for number in times:
@@ -97,6 +98,7 @@ def _size(values: Column) -> int:
 def _signed(fields: Sequence[Feature], size: int) -> Iterator[dict[Feature, int]]:
     """Sums of so many fields with any signs, the first one plus."""
     for chosen in combinations(fields, size):
+        # bit k - 1 is the sign of field k
         for signs in range(1 << (size - 1)):
             yield {
                 field: 1 if index == 0 or not signs >> (index - 1) & 1 else -1

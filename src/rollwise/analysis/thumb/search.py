@@ -253,6 +253,7 @@ class Search:
                 raise
 
     def _run(self) -> None:
+        # the next set of first rules is needed only if no rule of the earlier ones ends play
         for rules in self.field.starts():
             self._keep(self._score(rules))
             if self.kept or self._over():
@@ -272,6 +273,7 @@ class Search:
                 tried = self._score(self.field.changes(base, self._most, self._map))
                 self._improve_best(tried)
             in_vain = 0 if base or self.scored > scored_before else in_vain + 1
+            # a rule that is good enough makes rules with as many numbers uninteresting
             good = [
                 n for n, rules in self.kept.items() if self._loss(rules[0]) <= self._limits.enough
             ]
@@ -322,6 +324,7 @@ class Search:
         return [rule for rule in every if rule in self.losses]
 
     def _keep(self, candidates: Iterable[Rule]) -> None:
+        # rules of equal loss mostly take the same actions: one of them is kept
         for rule in candidates:
             rules, loss = self.kept.get(rule.numbers, []), self._loss(rule)
             if np.isfinite(loss) and all(self._loss(other) != loss for other in rules):
@@ -347,6 +350,7 @@ class Search:
         """A rule with its numbers moved as long as the loss falls."""
         for _ in range(1 if bounds_only else MOST_ROUNDS):
             before = rule
+            # one number at a time, as long as its best move lowers the loss
             for index in range(len(list(self.field.moves(rule, bounds_only)))):
                 while not self._over():
                     moved = list(self.field.moves(rule, bounds_only))
@@ -370,6 +374,7 @@ class Search:
         base = rules[int(self._random.integers(len(rules)))]
         others, rule = self.field.varied(base, self._random)
         self._keep([self._improved(other) for other in self._score(others)])
+        # add clauses until the rule has as many numbers as before
         while not self._over():
             changed = self.field.changes(rule, self._most, self._map)
             limit = rule.numbers + 1

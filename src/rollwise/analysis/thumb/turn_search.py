@@ -114,6 +114,7 @@ def _played(
     rows = np.array([rules.layout.numbers(rules.start)], np.int32)
     times = np.array([games])
     parts, counts = [rows], [times]
+    # all games of a turn together, by their different positions
     while True:
         here, positions = _turns_of(rules, rows)
         after = here.played(here.says(rule), times, random)
