@@ -134,6 +134,8 @@ class _Run(Generic[Piece]):
         try:
             while True:
                 with self._changed:
+                    # the first task of this core's ranking that has a piece, and that no other core
+                    # is at
                     while (ready := next(filter(self._is_ready, tasks), None)) is None:
                         if self._failures or (self._exhausted and not self._at_once):
                             return

@@ -154,6 +154,7 @@ def read_drn(path: Path) -> Model:
         if choice >= 0 and len(of_branch) == n_before:
             raise reader.fault("the action before has no branch")
 
+    # a state line opens a state, an action line a choice, and any other line is a branch of it
     for line in lines:
         if match := STATE.fullmatch(line):
             end_choice()
@@ -358,6 +359,7 @@ def _prism_rewards(
         name, size = match[1] or "reward", 1
         if match[2] == "trew":
             size = 3 if has_choices else 2
+        # the name of the reward is in a comment before the numbers
         for text in reader.lines("\0"):
             if given := re.fullmatch(r'#.*"([^"]+)".*', text):
                 name = given[1]
