@@ -228,6 +228,7 @@ def effect_of_the_limit(solution: Solution) -> float | None:
     rest = [k for k, name in enumerate(graph.columns) if name != "cube"]
     places = places_in(graph.rows[owned[0]][:, rest], graph.rows[owned[1]][:, rest])
     both = places >= 0
+    # positions that differ in the cube only: a cube of 4 counts twice as much as one of 2
     two, four = owned[0][both], owned[1][places[both]]
     if not len(two):
         return 0.0

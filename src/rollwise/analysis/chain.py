@@ -205,6 +205,7 @@ class Chain:
         results = []
         for s, square in enumerate(squares):
             mean = Certified(float(values[s]), float(bounds[s]))
+            # the square of a mean m off by b is off by 2 abs(m) b + b² at most
             off = square.bound + (2 * abs(mean.value) + mean.bound) * mean.bound
             variance = max(square.value - mean.value**2, 0.0)
             results.append((mean, Certified(variance, off + ROUNDING * (square.value + 1))))

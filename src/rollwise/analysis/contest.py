@@ -320,6 +320,7 @@ class ContestSolution:
                 f"{len(finished)} scores are given, but then the contest of "
                 f"{self.contest.players} players is over"
             )
+        # an index behind all scores: there is none yet
         best, sharing = len(self.scored.scores), 0
         holders: list[int] = []
         for player, score in enumerate(finished):

@@ -133,6 +133,7 @@ def distance_of_values(policies: Policies, path: Path) -> Distance:
     is_value = column == "value" or graph.is_score
     if not column:
         is_value |= not getattr(game, "is_chance", True)
+        # such numbers are of one player throughout: those of the other's positions are turned
         others = [state for state, is_other in order.items() if is_other]
         given[others] = -given[others] if is_value else 1 - given[others]
     true, bounds = solution.values, solution.error_bounds
@@ -205,6 +206,7 @@ def _read(path: Path, policies: Policies, n: int) -> tuple[list[Any] | None, Any
                 rows = json.loads(text, object_pairs_hook=_each_once)
             else:
                 rows = text.split()
+        # by the texts of positions, as OpenSpiel writes them
         if isinstance(rows, dict):
             matched = [(row, _number(rows[text])) for row, text in _texts(policies) if text in rows]
             if not matched:

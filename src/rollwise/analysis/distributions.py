@@ -468,6 +468,7 @@ class _Play:
 
     @classmethod
     def of(cls, graph: StateGraph, policy: Policy, points: Ints, start: int) -> _Play:
+        # the states that play reaches, numbered anew in solving order
         reached = reached_by(graph, policy, start)
         components = graph.components
         inside = reached[components.order]
@@ -511,6 +512,7 @@ class _Play:
         inside = self.outcome_state >= 0
         last = np.zeros(n, np.int64)
         np.maximum.at(last, self.outcome_state[inside], source[inside])
+        # the row of the start is the answer, and never dropped
         last[self.start] = n
         return last
 

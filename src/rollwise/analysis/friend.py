@@ -217,6 +217,7 @@ def _features(policies: Policies, actions: Ints, looked: NDArray[np.bool_]) -> F
         distances = [
             _scaled(values[state].astype(float), looked) for values in of_game.states.values()
         ]
+        # only differences of utilities count, so the first label needs no weight
         for label in labels[1:]:
             named = (graph.action_label[actions] == label).astype(float)
             columns += [named, *(named * values for values in distances)]
@@ -239,6 +240,7 @@ def _sums(numbers: Floats, owner: Ints, n: int) -> Floats:
 def _softmax(utility: Floats, owner: Ints, n: int) -> Floats:
     begins = np.searchsorted(owner, np.arange(n))
     most = np.maximum.reduceat(utility, begins, axis=0)
+    # the largest utility of a state is subtracted, so that no power overflows
     power = np.exp(utility - most[owner])
     return np.asarray(power / _sums(power, owner, n)[owner])
 
@@ -300,6 +302,7 @@ def _slopes(data: _Data, weights: Floats, precision: float) -> tuple[Floats, Flo
     expected = data.times[data.owner] * mean
     gradient = precision * weights - data.features.T @ (data.counts - expected)
     centre = _sums(mean[:, None] * data.features, data.owner, n)
+    # the covariance of the features under the present probabilities, plus the precision
     curvature = data.features.T @ (expected[:, None] * data.features)
     curvature -= centre.T @ (data.times[:, None] * centre)
     curvature[np.diag_indices_from(curvature)] += precision

@@ -300,6 +300,7 @@ class _Opposed:
         self._progress = progress
         seat = seats.states[:, -1][seats.action_state]
         moves = counted(seats)
+        # the mover of the first half gains a point a move, the other one pays it
         sign = np.where(seat == 0, 1.0, -1.0)
         self._graph = moves.with_arrays(action_reward=sign * moves.action_reward)
 

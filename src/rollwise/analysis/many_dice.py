@@ -132,6 +132,7 @@ class ManyDice:
         two = (np.where(finite, self.low[1], 0) + np.where(finite, self.high[1], 0)) / 2
         first = (self.low[0] + self.high[0]) / 2
         refuse: list[int | None] = [None] * (self.most + 1)
+        # without a free die: the lowest die costs p, and a refusal leaves n dice with two to take
         for n in range(2, self.most + 1):
             worse = [p for p in self.face_points[1:] if finite[n] and p + first[n - 1] > two[n]]
             refuse[n] = int(worse[0]) if worse else None
@@ -234,6 +235,7 @@ def binomial(n, faces, chance):
     sums = np.array([[1.0, 0.0]])
     spread = 0.0
     for z in range(mode + 1, n + 1):
+        # the ratio of neighbouring binomial chances
         chance[z] = chance[z - 1] * (n - z + 1) / (z * others)
         spread += (z - mode) * chance[z]
         add(sums, 0, chance[z])

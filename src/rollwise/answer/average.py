@@ -155,6 +155,7 @@ def average_of(solution: Solution) -> tuple[float, float]:
 
 def _blur(game: Average) -> float:
     """The largest effect of the rounding of a reward on an average."""
+    # an action without a duration has its reward at every rate, unrounded
     timed = game.durations > 0
     reward, duration = game.inner_graph.action_reward[timed], game.durations[timed]
     return float(np.max(4 * UNIT * (abs(game.rate or 0.0) + np.abs(reward) / duration)))

@@ -130,6 +130,7 @@ class LayerAnswers:
     def at(self, begin: int, end: int) -> Any:
         """The places of the answers of some consecutive states."""
         room = len(self.values)
+        # answers of states lie in a ring: the range may go round its end
         first = begin % room
         if first + end - begin <= room:
             return slice(first, first + end - begin)

@@ -302,6 +302,7 @@ class LayerLengths:
         claims = _Claims(layer, found, self._sign)
         self.below = claims.below(self.below, fall)
         self.above = claims.above(self.above, rise)
+        # lower bounds take the place of the lengths, so these are too large by 0 at most
         if math.isinf(self.above):
             lengths = self.lengths[begin:]
             lengths *= 1.0 - self.below
@@ -347,6 +348,7 @@ class _Claims:
         """A bound on the share by which lengths are too small; infinite without a proof."""
         if math.isinf(later) or not np.all(self._sign * self._found >= 0.0):
             return math.inf
+        # c = 1 + share
         for risen in self._growing(rise):
             if not risen < 1.0:
                 break

@@ -413,6 +413,7 @@ def rows_near(
         Distinct, with the row itself.
     """
     near = []
+    # the numbers of a field by their distance in rank from that of the position
     for column, number in zip(columns, at, strict=True):
         some = np.unique(np.append(column, number).astype(np.int32))
         away = np.abs(np.searchsorted(some, number) - np.arange(len(some)))

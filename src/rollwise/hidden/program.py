@@ -78,6 +78,7 @@ def solve_program(tree: Tree) -> tuple[NDArray[np.float64], NDArray[np.float64]]
 
     upper, equal = response_rows(payoff_matrix(tree), *tree.seats)
     n, columns = tree.seats[0].n_sequences, equal.shape[1]
+    # w[root] is the first variable behind the plan; the duals of the rows are the other plan
     found = linprog(
         -np.eye(1, columns, n)[0],
         A_ub=upper,
@@ -127,6 +128,7 @@ def as_fractions(
     tree : Tree
         With payoffs in fractions.
     """
+    # equal bounds prove the strategies optimal; coarse fractions first
     for denominator in DENOMINATORS:
         found = tuple(
             _rounded(seat, strategy, denominator)

@@ -269,6 +269,7 @@ class _Reading:
         kinds, menus, sights = [], [], []
         rewards: list[Any] = []
         first_choice, first_outcome, rows = [0], [0], list[tuple[Any, Any, int, int]]()
+        # breadth first: `_number` appends a new state to the list that is read here
         for state in _growing(self.states):
             kind, menu, choices = self._choices(state)
             kinds.append(kind)

@@ -217,6 +217,7 @@ def _sweep(order, plan, largest, game):
     for s in order:
         height, width = heights[s], widths[s]
         choice = first_choice[s]
+        # the choices of a position are its pairs of actions, row by row
         for i in range(height):
             for j in range(width):
                 matrix[i, j] = _entry(

@@ -323,6 +323,7 @@ def _by_quantal_responses(component: Component, probability: Floats) -> bool:
         return False
     likely = near > CERTAIN
     a, b = [], []
+    # unlikely actions are dropped; each of the others is mixed with the likeliest one
     for first, stop in pairwise(component.begins):
         actions = np.arange(first, stop)
         most = first + int(np.argmax(near[first:stop]))
@@ -363,6 +364,7 @@ def _balance(
     a, b = np.array(list(pairs.values())).T
     random = np.random.default_rng(0)
     start = probability[a].copy()
+    # the present profile, one half each, and then random starts
     for number in range(starts):
         if _newton(component, a, b, start, probability):
             return True
@@ -439,6 +441,7 @@ def equilibria_by_support(
     """
     equilibria: list[Floats] = []
     a, b = np.array(pairs).T
+    # per decision: the first action, the second, or a mixture of both
     for support in product((1.0, 0.0, 0.5), repeat=len(pairs)):
         tried, start = probability.copy(), np.array(support)
         tried[a], tried[b] = start, 1.0 - start

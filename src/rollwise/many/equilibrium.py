@@ -564,5 +564,5 @@ def _decisions(
             one, two = actions[taken].tolist()
             pairs.append((one, two))
         elif np.count_nonzero(taken) > 2:
-            return []
+            return []  # larger supports aren't tried
     return pairs

@@ -334,6 +334,7 @@ class _Exact:
             return []
         matrix = fmpq_mat(m, m)
         right = fmpq_mat(m, 1)
+        # (I - slopes) x = constants, in the values x of the cut states
         for s, i in cut.items():
             right[i, 0] = constant[s]
             for j, x in slopes[s].items():

@@ -196,6 +196,7 @@ def _own_errors(graph: StateGraph, counts: Ints, samples: int, values: Floats) -
     state = graph.outcome_state
     ahead = np.where(state < 0, graph.outcome_payoff, values[state])
     ahead = np.where(graph.outcome_passes & (state >= 0), -ahead, ahead)
+    # the spread of the next values over the draws, with the unbiased divisor n - 1
     share = counts / samples
     mean = fold_outcomes(graph, np.add, share * ahead)
     off = ahead - np.repeat(mean, np.diff(graph.outcome_indptr))

@@ -88,6 +88,7 @@ def from_arrays(
         chance = np.concatenate([part[2] for part in parts])
         action = np.repeat(np.arange(len(parts)), [len(part[0]) for part in parts])
         reward = _rewards(rewards, len(matrices), n, action, state, target)
+    # an infinite loss marks an illegal action
     legal = reward != (-np.inf if objective == "maximize" else np.inf)
     if not np.all(np.isfinite(reward[legal])):
         raise UsageError("a reward is no finite number")

@@ -208,6 +208,7 @@ def _sum(one: list[Fraction], other: list[Fraction]) -> list[Fraction]:
 def _drn_head(reader: Reader, lines: Iterator[str]) -> dict[str, Any]:
     head: dict[str, Any] = {"@nr_states": 0, "@reward_models": [], "@placeholders": {}}
     section = ""
+    # a line with @ names a section, and the lines after it are its content
     for line in lines:
         word, _, rest = line.partition(":")
         if line == "@model":

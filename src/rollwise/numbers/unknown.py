@@ -97,6 +97,7 @@ class Unknown(UnknownNumber):
         if terms is None:
             return NotImplemented
         product: dict[Powers, Fraction | int] = {}
+        # each product of two terms has the unknowns of both
         for a, x in self.parts.items():
             for b, y in terms.items():
                 powers = tuple(sorted(a + b))

@@ -111,6 +111,7 @@ class PlayTable:
         order, count = graph.components.order, len(policies)
         starts = np.arange(count) * graph.n_states
         node_of = np.empty(count * graph.n_states, np.int32)
+        # the first pass numbers the nodes and counts their cells, the second one fills them
         n_nodes, n_cells = kernels.number_nodes(
             order,
             count,

@@ -92,6 +92,7 @@ def search_all(
     except KeyboardInterrupt:
         if not each:
             raise
+        # the searches that have ended are kept
         stopped = True
     stopped = stopped or each[-1].stopped
     rules = dict.fromkeys(pair for met in each for pair in met.rules)

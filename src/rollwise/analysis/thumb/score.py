@@ -187,6 +187,7 @@ class Scorer:
         self._find_choices(setting)
         self._scale = (0.25 if two else 0.5) if not graph.is_score else (0.5 if two else 1.0)
         self._best = 0.0
+        # optimal play has the loss 0, and its values are where every evaluation begins
         self._optimal = self._taken_by(optimal)
         self._best = -self.loss(self._optimal)
         self._following.evaluate(self._memory)
@@ -201,6 +202,7 @@ class Scorer:
         states = order[choices]
         actions, counts = actions_of(graph, states)
         self._choices, self._counts = choices, counts
+        # actions of all choices in one array: each state has a run of them
         self._begin = (np.cumsum(counts) - counts).astype(np.int32)
         self._own = np.repeat(np.arange(len(choices)), counts)
         self._arranged = spans(self._following.first_actions[choices], counts)

@@ -177,6 +177,7 @@ class Field(ABC):
         for number in (lead - 1, lead + 1):
             if number <= MOST_TIMES:
                 other, by = form_of({**{f: n for n, f in form.terms}, feature: number})
+                # the bound moves with the factor, and is divided by the common factor of the form
                 near = round(level * number / lead / by)
                 moved += [self.condition(other, condition.at_least, near + off) for off in BESIDE]
         yield moved
@@ -296,6 +297,7 @@ class Search:
         phase = self.field.phase
         if phase == 0 and self._over(self.field.first_share):
             return None
+        # the best rules of all numbers first, then the second best ones
         for index in range(self.field.width):
             for numbers in sorted(self.kept):
                 rules = self.kept[numbers]
@@ -337,6 +339,7 @@ class Search:
         for numbers in sorted({rule.numbers for rule in tried}):
             of_number = sorted((r for r in tried if r.numbers == numbers), key=self._loss)
             losses = [self._loss(self.kept[n][0]) for n in self.kept if 0 < n <= numbers]
+            # rules with more integers have to be near the best rule with as many or fewer
             worst = HOPEFUL * min(losses, default=np.inf)
             hopeful = [rule for rule in of_number[:IMPROVED] if self._loss(rule) <= worst]
             tuned = [self._improved(rule, bounds_only=True) for rule in hopeful]

@@ -443,6 +443,7 @@ class TurnPositions:
         """The value of a form in each case without points, and the factor of the points."""
         total, points = np.zeros((1, len(seen.numbers)), np.int64), 0
         for number, feature in form.terms:
+            # points differ by position, so they aren't a column: their factor is handed on
             if feature.first == POINTS and not feature.pair:
                 points = number
                 continue
