@@ -115,6 +115,7 @@ def solve_blind_contest(game: Game) -> BlindContest:
         weights = _equilibrium(np.array(finals))
         mixed, mixed_off = weights @ np.array(finals), weights @ np.array(bounds)
         answer = aims.solve(_worth(mixed), np.full(len(mixed), float(mixed_off.sum())))
+        # a mixture gets one half against itself, so more than that is the gain of the best response
         gain = float(answer.values[0] + answer.error_bounds[0]) - 0.5
         if rounds == 1:
             against_mean = Certified(float(answer.values[0]), float(answer.error_bounds[0]))

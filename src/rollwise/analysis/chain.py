@@ -194,6 +194,7 @@ class Chain:
         reward = self.source.action_reward
         if not reward.any():
             values, bounds = self.expected(at_end=self.payoff)
+            # a result of 1 or -1 has the square 1
             squares = [Certified(1.0, 0.0)] * self.graph.n_roots
             if np.any(self.payoff[self.is_over] ** 2 != 1):
                 squares = self.totals(np.zeros(self.graph.n_states), at_end=self.payoff**2)

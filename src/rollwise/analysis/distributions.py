@@ -473,6 +473,7 @@ class _Play:
         components = graph.components
         inside = reached[components.order]
         states = components.order[inside].astype(np.int64)
+        # components without a reached state drop out, the others keep their order
         sizes = np.add.reduceat(inside.astype(np.int64), components.indptr[:-1])
         number = np.full(graph.n_states, -1, np.int64)
         number[states] = np.arange(len(states))
@@ -527,7 +528,7 @@ def _last_row(
     probability = np.empty(0)
     order, indptr = np.arange(n), play.indptr
     worst = 0.0
-    # a batch of components at a time; rows that are read later move to the new array
+    # a batch of components at a time, so that rows without a later reader free their memory
     for first, stop in _batches(indptr, width):
         begin, end = int(indptr[first]), int(indptr[stop])
         kept, old = kept[last_use[kept] >= begin], probability

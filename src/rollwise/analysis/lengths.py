@@ -304,6 +304,7 @@ class _Turns:
         graph, n = self.graph, self.graph.n_states
         over = graph.outcome_state < 0
         paid = np.where(over, 1.0 if seat is None else self.won[seat], 0.0)
+        # payoffs are the mover's, and the chance is that of the first mover: the second's turn it
         sign = np.where((self.mover == 1) & (self.players == 2), -1.0, 1.0)
         after = np.where(self.ends & ~over, n + graph.outcome_state, graph.outcome_state)
         turn = graph.with_arrays(

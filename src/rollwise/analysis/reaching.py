@@ -204,6 +204,7 @@ def sweep_rows(place, block, tables, chances, off, last):
             if n_partial == 0:
                 row[:] = 0.0
             for t in range(begin, end):
+                # the best action for each score by itself: policies differ from score to score
                 top[:] = 0.0
                 for _ in range(index(count[s])):
                     number = index(lottery[a])

@@ -516,8 +516,8 @@ class Apart:
         layer, found = work.parts[0].layer, [part for part in work.found if part is not None]
         begin, end = self._layers.indptr[layer : layer + 2].tolist()
         row = begin
-        # parts were solved as if all their turns led to later layers; the first one that stopped
-        # early refutes it
+        # parts were solved as if all turns led to later layers; the first that stopped early
+        # refutes it
         for part, counted in zip(work.parts, found, strict=True):
             self._folder.count(begin, counted.facts, counted.first_rows)
             for stage, spent in counted.seconds.items():

@@ -302,7 +302,7 @@ class LayerLengths:
         claims = _Claims(layer, found, self._sign)
         self.below = claims.below(self.below, fall)
         self.above = claims.above(self.above, rise)
-        # lower bounds take the place of the lengths, so these are too large by 0 at most
+        # the lengths become lower bounds, which are never too large
         if math.isinf(self.above):
             lengths = self.lengths[begin:]
             lengths *= 1.0 - self.below

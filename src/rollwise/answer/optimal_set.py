@@ -240,7 +240,7 @@ class OptimalSet:
         border = np.zeros(graph.n_border)
         if amounts.scores is not None:
             border = sign * amounts.scores
-        # a second aim's best actions are a smaller set of the same kind
+        # the best actions for this aim are a smaller set of the same kind
         best = are_best(graph, look_ahead(graph, values, bounds, border, amounts.score_bounds))
         return end, replace(here, graph=_with_only(here.graph, best)[0])
 

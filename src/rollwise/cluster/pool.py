@@ -243,8 +243,7 @@ class Processes(Pool):
             future.cancel()
             return
         error = inner.exception()
-        # all tasks of a broken pool fail, also those whose own process was well: each is tried
-        # again
+        # all tasks of a broken pool fail, also those whose own process was well: each is repeated
         if isinstance(error, BrokenProcessPool) and deaths < MOST_DEATHS:
             self._replace(pool)
             self._try(future, task, deaths + 1)

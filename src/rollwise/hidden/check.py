@@ -134,8 +134,7 @@ def corners(s, plan, bounds, game):
     height, width = heights[s], widths[s]
     low, high = np.inf, -np.inf
     longest, size = 0, 0.0
-    # side 0: the mixture of the mover against each column; side 1: that of the other against each
-    # row
+    # side 0: the mover's mixture against each column; side 1: the other mixture against each row
     for side in range(2):
         for a in range(width if side == 0 else height):
             total = 0.0
@@ -283,8 +282,7 @@ class OpenGame:
         small = np.zeros((len(matrices), size, size))
         classes = [np.zeros((len(matrices), size), np.int64) for _ in range(2)]
         counts = [np.zeros(len(matrices), np.int64) for _ in range(2)]
-        # equal rows and equal columns of a matrix are joined: types that an ending doesn't tell
-        # apart
+        # equal rows and equal columns are joined: types that an ending doesn't tell apart
         for m, matrix in enumerate(matrices):
             different, by_row = np.unique(matrix, axis=0, return_inverse=True)
             both, by_column = np.unique(different, axis=1, return_inverse=True)
@@ -370,8 +368,8 @@ def _respond_openly(me, absolute, game, sums):
                 m = -1 - child
                 for c in range(height[m] if me == 1 else width[m]):
                     folded[c] = 0.0
-                # the reach of the opponent's types is added up by class, then one product serves
-                # each class
+                # the reach of the opponent's types is added up by class: one product serves each
+                # class
                 for t in range(len(other)):
                     c = column_class[m, t] if me == 0 else row_class[m, t]
                     folded[c] += reach[d + 1, t]

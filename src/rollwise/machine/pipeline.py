@@ -134,8 +134,7 @@ class _Run(Generic[Piece]):
         try:
             while True:
                 with self._changed:
-                    # the first task of this core's ranking that has a piece, and that no other core
-                    # is at
+                    # the first task in this core's ranking with a piece, and with no core at it
                     while (ready := next(filter(self._is_ready, tasks), None)) is None:
                         if self._failures or (self._exhausted and not self._at_once):
                             return

@@ -491,8 +491,7 @@ def find_others(
             progress("other starts", start, starts)
         unsettled += not _keep(equilibrium, others, seed=seed + start)
     tried = 0
-    # a support fixes one component; the search is repeated with it, as earlier components depend on
-    # it
+    # a support fixes one component, and the search is repeated: earlier components depend on it
     for component, pairs in _opposed(equilibrium, others):
         if tried == MOST_COMPONENTS:
             break

@@ -396,8 +396,8 @@ def fraction_bits(ends, indptr, lottery_bits, lottery, outcome, target, bits):
                 # an ending
                 if t >= n:
                     continue
-                # places from `high` on are finished components; those up to i are read before they
-                # are written
+                # from `high` on components are finished; places up to i are read before they are
+                # written
                 if t >= high:
                     before = max(before, path[t])
                 elif t > i:

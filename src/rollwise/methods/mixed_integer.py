@@ -275,8 +275,7 @@ class _Run:
         if answer.status is not Status.CONVERGED or answer.columns is None:
             return answer.status
         x = answer.columns[: len(states)]
-        # the solver's tolerances may hide a wrong binary: the values are checked by the game's
-        # recursion
+        # the solver's tolerances may hide a wrong binary: the game's recursion checks the values
         near = max(FIXED_POINT, 10 * self.tolerance) * max(1.0, float(np.max(np.abs(x))))
         if not np.max(np.abs(model.excess(x))) <= near:
             return Status.NOT_A_FIXED_POINT

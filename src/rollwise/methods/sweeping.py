@@ -319,8 +319,8 @@ def close_bounds(
                 low += w * x_low
                 high += w * x_high
                 size += w * max(abs(x_low), abs(x_high))
-            # roundings of a sum of products, its quotient and the reward; fractional weights round
-            # their sum too
+            # roundings of products, sums, quotient and reward; fractional weights round their sum
+            # too
             steps = (end - begin) + 5
             if not whole_weights:
                 steps += end - begin + 4

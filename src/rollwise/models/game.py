@@ -48,8 +48,7 @@ def avoidable(model: Model, goal: Mask, seeker: int) -> Mask:
     n_choices = np.bincount(model.choice_state, minlength=model.n)
     seeks = model.owner == seeker
     target = np.append(model.target, OVER)
-    # the seeker reaches the goal by one choice with a branch there; others can't avoid it if all
-    # choices have one
+    # the seeker needs one choice with a branch to the set; the others avoid it by one without
     while True:
         hits = np.append(reached, False)[target[:-1]]  # the last place, for OVER
         choices = np.unique(model.branch_choice[hits])

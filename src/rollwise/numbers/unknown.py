@@ -214,8 +214,7 @@ def is_positive(number: Any) -> bool:
     if not isinstance(number, Unknown):
         return bool(number > 0)
     constant = number.parts.get((), 0)
-    # all unknowns are from 0 on, so the constant is the least or the largest value without falls or
-    # rises
+    # without falls the constant is the least value, and without rises the largest one
     rises = {powers[0] for powers, part in number.parts.items() if powers and part > 0}
     falls = {powers[0] for powers, part in number.parts.items() if powers and part < 0}
     if constant > 0 and not falls:

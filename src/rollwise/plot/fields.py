@@ -342,8 +342,8 @@ def changes_along(table: NDArray[np.int32], answer: NDArray[np.float64]) -> NDAr
             continue
         order = [g for g in range(n_fields) if g != f] + [f]
         if float(np.prod(sizes.astype(np.float64))) < 2.0**62:
-            # one number for each row of fields, field f last: sorted rows with one quotient lie on
-            # a line along f
+            # a number for each row of fields, field f last: rows with one quotient are a line along
+            # f
             key = np.zeros(n, np.int64)
             for g in order:
                 key = key * sizes[g] + (table[:, g] - low[g])
@@ -532,8 +532,7 @@ def _axes(
         return tuple(asked)
     free = [f for f in varying if f not in asked]
     if len(free) + len(asked) > 2:
-        # fields with nearly as many values as the largest one; of too many those with the most
-        # changes
+        # fields with nearly as many values as the largest; of too many those with the most changes
         candidates = [f for f in free if 4 * counts[f] >= 3 * max(counts[g] for g in free)]
         needed = 2 - len(asked)
         if len(candidates) < needed:

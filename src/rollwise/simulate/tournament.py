@@ -155,7 +155,7 @@ def _run(
     errors = np.full((n, n), np.nan)
     played = pool.in_order(_pair, pieces)
     for done, ((i, j), found) in enumerate(zip(pairs, played, strict=True), start=1):
-        # `found` has both seats of a pair, or one entry where a policy plays itself
+        # `found` has a result for each policy of the pair that moves first
         (first[i, j], errors[i, j]), (first[j, i], errors[j, i]) = found[0], found[-1]
         if progress is not None:
             progress("policies" if alone else "pairs", done, len(pairs))

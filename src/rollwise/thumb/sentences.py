@@ -190,8 +190,7 @@ class _Writer:
 
     def source(self, text: str) -> str:
         lines, reached = list[str](), np.ones(self.graph.n_states, bool)
-        # `reached` has the states that no earlier clause decides: clauses after the last of them
-        # are left out
+        # `reached` has the states that no earlier clause decides: without any the rest is left out
         for clause in self.rule.clauses:
             lines += self._clause(clause, reached)
             if not reached.any():

@@ -241,8 +241,8 @@ class OnGraph(Field):
             owner[self._holds(clause.condition) & (self.places(clause.deed) >= 0)] = index
         now = weight[self.taken(base)]
         gain, offset = np.zeros((n, len(changes))), np.zeros(len(changes))
-        # a new clause decides where no earlier one does; removing a clause shifts its states to
-        # later ones
+        # a new clause decides where no earlier one does; a removed one leaves its states to later
+        # ones
         for number, (index, instead, deed) in enumerate(changes):
             rest, places = now, self.places(deed)
             if instead:
@@ -329,8 +329,7 @@ def _ways(form: Form, columns: Mapping[str, Column], gain: Floats, offset: Float
         return []
     totals = np.zeros((high - low + 1, gain.shape[1]))
     tally(values, gain, low, totals)
-    # the gain of a bound is the sum over all values on its side: one cumulative sum tries all
-    # bounds
+    # a bound gains the sum over all values on its side: one cumulative sum tries all bounds
     upward = np.cumsum(totals[::-1], axis=0)[::-1]
     ways = []
     for at_least, sums in ((True, upward), (False, np.cumsum(totals, axis=0))):

@@ -315,6 +315,7 @@ class Search:
         new = [rule for rule in every if rule not in self.losses]
 
         def loss(rule: Rule) -> float:
+            # late rules stay unscored, except the first ones: the search needs a rule to show
             return np.nan if self._is_late() and self.losses else self.field.loss(rule)
 
         for rule, lost in zip(new, self._map(loss, new), strict=True):

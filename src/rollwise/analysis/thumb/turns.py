@@ -243,7 +243,7 @@ class TurnPositions:
                 kept[falling] = tables.pool.with_face[kept[falling], faces]
             if left:
                 keep = says.keep[says.keep_group[position], left - 1, kept - n_partial]
-                # a turn that keeps all dice has ended
+                # a turn that keeps all dice throws no more
                 kept = np.where(stays, kept, keep)
                 stays |= kept >= n_partial
         situation = block.first[position, 0] + kept - n_partial

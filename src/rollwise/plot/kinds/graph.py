@@ -75,8 +75,7 @@ def _broken(text: str, most: int) -> str:
     if length(text) <= most:
         return text
     words: list[str] = []
-    # breaks come after a comma, a colon or a per cent sign, and before bold text; else between
-    # words
+    # breaks come after a comma, a colon or a per cent sign, and before bold text, or between words
     for part in re.split(r"(?<=[,:%]) +| +(?=<b>)", text):
         words += [part] if length(part) <= most else part.split()
     lines = words[:1]
