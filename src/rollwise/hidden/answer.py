@@ -282,6 +282,7 @@ class TreeAnswer(Answer):
         sees = self.positions.visible(position)
         reach = reaches[seat][begin]
         actions = list(self.positions.menus[position][0])
+        # a gain is weighted with the chance that others lead here: the quotient is a value
         values = [float(g / reach) if reach > 0 else np.nan for g in gains[seat][begin:end]]
         return Situation(
             seat,

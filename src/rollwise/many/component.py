@@ -401,6 +401,7 @@ def _newton(
         np.subtract.at(probability, b, p)  # of a state there may be several pairs
         solver = component.evaluate(probability)
         gap = component.worth[a, 0] - component.worth[b, 0]
+        # a mixture needs a gap of 0; at a chance of 0 or 1 the gap only has to keep it there
         settled = (
             (np.abs(gap) <= component.margin / 4)
             | ((p == 1.0) & (gap > 0))
@@ -412,6 +413,7 @@ def _newton(
         scale = 1.0 / max(float(np.abs(slopes).max()), 1e-12)
         moved = p + scale * gap
         low, high = moved <= 0.0, moved >= 1.0
+        # projected Newton: some chances go to 0 or 1 by their gap, the others follow the slopes
         step = np.where(low, -p, np.where(high, 1.0 - p, 0.0))
         free = np.flatnonzero(~low & ~high)
         if len(free):

@@ -250,8 +250,7 @@ def sweep_components(component, stop, table, numbers, chosen, margin, tolerance,
                 look(now, table, numbers, n_seats, best[:m])
                 for a in range(action_indptr[s], action_indptr[s + ONE]):
                     if a != chosen[s]:
-                        # the mover's value is enough to compare; a better action needs those of all
-                        # seats
+                        # the mover's value is enough to compare; a better action needs all values
                         look(a, table, numbers, 1, found[:1])
                         if found[0, 0] > best[0, 0] + margin:
                             look(a, table, numbers, n_seats, best[:m])

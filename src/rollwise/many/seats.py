@@ -215,6 +215,7 @@ def seen_from(
         lottery = graph.outcome_lottery[outcome]
         weight = graph.lotteries.weight[lottery]
         if mixes:
+            # a mixture becomes one action: the chance of its action times that of the outcome
             shares = np.ones(len(taken)) if chance is None else chance[taken]
             weight = np.repeat(shares / total[graph.action_lottery[taken]], sizes) * weight
         target = graph.outcome_state[outcome].astype(np.int64)

@@ -206,6 +206,7 @@ class Model:
             row[~unknown], (slope * ahead)[~unknown], minlength=n_rows
         )
         slopes = np.bincount(row[unknown], slope[unknown], minlength=n_rows)
+        # a row for each action: x of its state, less the slopes times x of the unknown successors
         matrix = csr_matrix(
             (
                 np.concatenate([np.ones(n_rows), -slope[unknown]]),

@@ -108,6 +108,7 @@ class Building:
                 self._choice(choice, label[choice], owner[state])
             self.counts.append(begin[state + 1] - begin[state])
         rows, fields = [np.column_stack(list(model.fields.values()))[self.order]], [*model.fields]
+        # a payment is a state with one action: its reward comes on the way to the branch's target
         for number, (target, reward, seat) in enumerate(self.payments, 1):
             self.counts.append(1)
             rate = Fraction(0) if target == OVER else self.rate
