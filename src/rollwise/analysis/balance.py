@@ -79,6 +79,7 @@ def options_of(solution: Solution, visits: NDArray[np.float64]) -> tuple[Option,
     looked_at = np.flatnonzero(looked)
     labels, which = np.unique(graph.action_label[looked_at], return_inverse=True)
     state, best = graph.action_state[looked_at].astype(np.int64), solution.is_best[looked_at]
+    # the number of best actions of each state: where it is 1, a best action is the only one
     rivals = np.bincount(state, weights=best, minlength=graph.n_states)
     taken = visits[state] * policy.probability[looked_at]
     names = [graph.vocabulary.text(int(label)) for label in labels]
@@ -113,6 +114,7 @@ def _dominating(
     gain = there[beside] - solution.regret[looked_at[beside]]
     slack = 2 * solution.error_bound
     n = int(which.max()) + 1
+    # k is dominated by an action that is as good in all its states, and better in one
     as_good = np.bincount(which[beside], weights=gain >= -slack, minlength=n) == len(mine)
     somewhere = np.bincount(which[beside], weights=gain > slack, minlength=n) > 0
     candidates = np.flatnonzero(as_good & somewhere)
@@ -385,6 +387,7 @@ def _drama(solution: Solution, chain: Chain) -> Drama:
 def _comebacks(chain: Chain, wins: list[Mask], above: list[Mask]) -> Certified:
     """The probability that the winner's chance was low once: the loser's was high."""
     total = off = 0.0
+    # wins of a player, minus those in which the rival's chance was never high
     for won, low in zip(wins, above[::-1], strict=True):
         values, bounds = chain.chance_of_end(won)
         total, off = total + values[0], off + bounds[0]
@@ -401,6 +404,7 @@ def _decided(chain: Chain, wins: list[Mask], above: list[Mask], won: float) -> D
     if the player wins without leaving them again. `won` is the share of games without a draw.
     """
     at_once, watch = 0.0, np.zeros(chain.graph.n_states)
+    # the chance of a move to enter the high positions for the last time, for each player
     for wins_so, high in zip(wins, above, strict=True):
         stays, _ = chain.chance_of_end(wins_so, goes_on=chain.of_next(high, False))
         entered = np.where(wins_so, 1.0, chain.of_next(np.where(high, stays, 0.0)))
@@ -423,10 +427,12 @@ def _lead_changes(chain: Chain, lead: Floats) -> Certified:
     graph = chain.graph
     then = chain.of_next(lead, np.sign(chain.payoff))
     changes, targets = list[Floats](), list[NDArray[np.int64]]()
+    # copy 0, 1 and 2 of the states: no player, the first or the second one led last
     for last in (0.0, 1.0, -1.0):
         after = np.where(then == 0, last, then)
         changes.append(chain.mean((after * last < 0).astype(float)))
         targets.append(np.select([after > 0, after < 0], [1, 2], 0))
+    # the graph of copies begins with the copy of the start, and the others follow in turn
     begin = (0, 1, 2)[int(lead[0])]
     copies = copied(graph, targets, begin)
     tripled = Chain(

@@ -114,6 +114,7 @@ def advise_double(solution: ContestSolution, finished: Sequence[int] = ()) -> Do
     else:
         scores = [Situation(1, best, 1) for best in range(len(solution.scored.scores))]
         seconds, bound = _second_equities(solution, scores)
+        # E' of the second player for each score of the first, who plays for -E'
         doubled = np.maximum(seconds, np.minimum(1.0, 2 * seconds))
         aim = solution.aims.solve(-doubled, np.full(len(doubled), 2 * bound))
         equity, bound = aim.values[0], float(aim.error_bounds[0])
@@ -174,6 +175,7 @@ def windows(solution: Solution) -> list[Window]:
     source = inner.graph
     fields = dict(zip(graph.columns, graph.rows.T, strict=True))
     cube_windows = []
+    # the cube in the middle, and then in the mover's hands
     for cube, owner in ((1, MIDDLE), (2, MINE)):
         here = (fields["step"] == BEFORE) & (fields["cube"] == cube) & (fields["owner"] == owner)
         before = np.flatnonzero(here)
@@ -226,6 +228,7 @@ def effect_of_the_limit(solution: Solution) -> float | None:
     rest = [k for k, name in enumerate(graph.columns) if name != "cube"]
     places = places_in(graph.rows[owned[0]][:, rest], graph.rows[owned[1]][:, rest])
     both = places >= 0
+    # positions that differ in the cube only: a cube of 4 counts twice as much as one of 2
     two, four = owned[0][both], owned[1][places[both]]
     if not len(two):
         return 0.0

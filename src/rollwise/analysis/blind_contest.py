@@ -110,10 +110,12 @@ def solve_blind_contest(game: Game) -> BlindContest:
         *([column] for column in aims.final_scores(aims.distributions(blind))),
     )
     off = float(bounds[0].sum())
+    # solve the matrix of the known policies, then look for a better response to the mixture
     for rounds in range(1, MOST_ROUNDS + 1):
         weights = _equilibrium(np.array(finals))
         mixed, mixed_off = weights @ np.array(finals), weights @ np.array(bounds)
         answer = aims.solve(_worth(mixed), np.full(len(mixed), float(mixed_off.sum())))
+        # a mixture gets one half against itself, so more than that is the gain of the best response
         gain = float(answer.values[0] + answer.error_bounds[0]) - 0.5
         if rounds == 1:
             against_mean = Certified(float(answer.values[0]), float(answer.error_bounds[0]))
@@ -158,6 +160,7 @@ def _equilibrium(finals: Reals) -> Reals:
     from scipy.optimize import linprog
 
     n = len(finals)
+    # row i, column j: how often i beats j, less one half
     wins = finals @ np.array([_worth(final) for final in finals]).T - 0.5
     # the mixture gets at least v against each: maximize v
     solution = linprog(

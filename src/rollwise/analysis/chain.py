@@ -194,6 +194,7 @@ class Chain:
         reward = self.source.action_reward
         if not reward.any():
             values, bounds = self.expected(at_end=self.payoff)
+            # a result of 1 or -1 has the square 1
             squares = [Certified(1.0, 0.0)] * self.graph.n_roots
             if np.any(self.payoff[self.is_over] ** 2 != 1):
                 squares = self.totals(np.zeros(self.graph.n_states), at_end=self.payoff**2)
@@ -205,6 +206,7 @@ class Chain:
         results = []
         for s, square in enumerate(squares):
             mean = Certified(float(values[s]), float(bounds[s]))
+            # the square of a mean m off by b is off by 2 abs(m) b + b² at most
             off = square.bound + (2 * abs(mean.value) + mean.bound) * mean.bound
             variance = max(square.value - mean.value**2, 0.0)
             results.append((mean, Certified(variance, off + ROUNDING * (square.value + 1))))
@@ -225,6 +227,7 @@ class Chain:
         everywhere[self.seat, self.number] = worth
         over, chance = graph.outcome_state < 0, chances(graph)
         each = np.zeros(self.graph.n_states)
+        # the sign makes r and R points of the first player, whoever moves
         for seat, policy in enumerate(self.policies):
             sign = 1.0 if seat == 0 else -1.0
             next_seat = np.where(graph.outcome_passes, 1 - seat, seat)
@@ -320,6 +323,7 @@ def measure_skill(policies: Policies, levels: Sequence[Policy]) -> Skill:
     means, variances = np.zeros((n, columns)), np.zeros((n, columns))
     off = off_squares = 0.0
     pairs = [(k, k) for k in range(n)] if alone else combinations_with_replacement(range(n), 2)
+    # one chain gives both orders: state 0 begins with `one`, state 1 with `two`
     for one, two in pairs:
         results = Chain.of(graph, levels[one], levels[two]).results()
         for (first, second), sign, (mean, variance) in zip(
@@ -338,6 +342,7 @@ def _share(means: Floats, variances: Floats, off: float, off_squares: float) -> 
     middle = fsum(means) / n
     apart = np.abs(means - middle)
     between, within = fsum(apart**2) / n, fsum(variances) / n
+    # a deviation from the mean is off by 2 off, and its square by (2 apart + 2 off) 2 off
     between_off = fsum((2 * apart + 2 * off) * 2 * off) / n + ROUNDING * between
     within_off = off_squares + ROUNDING * within
     total, total_off = between + within, between_off + within_off

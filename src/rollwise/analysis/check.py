@@ -171,6 +171,7 @@ def _look_for_unreachable(report: Report, graph: StateGraph) -> None:
     reached = np.zeros(graph.n_states, np.bool_)
     reached[0] = True
     frontier = np.array([0])
+    # breadth first over all actions
     while len(frontier):
         edges = outcomes_of(graph, actions_of(graph, frontier)[0])[0]
         targets = graph.outcome_state[edges]

@@ -120,6 +120,7 @@ class Aims:
         row = distributions.of(state)
         final = row.values + int(scored.score[state])
         order = np.argsort(scored.scores)
+        # totals that are no score of the game have no probability
         index = np.searchsorted(scored.scores[order], final)
         is_score = (index < len(order)) & (
             scored.scores[order[np.minimum(index, len(order) - 1)]] == final
@@ -319,6 +320,7 @@ class ContestSolution:
                 f"{len(finished)} scores are given, but then the contest of "
                 f"{self.contest.players} players is over"
             )
+        # an index behind all scores: there is none yet
         best, sharing = len(self.scored.scores), 0
         holders: list[int] = []
         for player, score in enumerate(finished):
@@ -398,6 +400,7 @@ def solve_contest(contest: Contest, fixed: Mapping[int, Policy] | None = None) -
         player: Policy(policy.name, scored.lift(policy.probability))
         for player, policy in fixed.items()
     }
+    # from the end of the contest back to the first player
     for player in range(contest.players, -1, -1):
         most = player if contest.ties == "shared" else 1
         situations = [
@@ -420,6 +423,7 @@ def _solve_turn(solution: ContestSolution, situation: Situation, given: Policy |
     player, best, sharing = situation
     n_scores = len(solution.scored.scores)
     payoffs, bounds = np.zeros(n_scores), np.zeros(n_scores)
+    # a score below the best one so far wins nothing
     for score in range(n_scores):
         next_best, next_sharing, among = contest.after(best, sharing, score)
         if among:
@@ -451,6 +455,7 @@ def _shared(
     player, best, sharing = situation
     shares = np.zeros(solution.contest.players)
     held = bound = held_bound = 0.0
+    # the shares after each score, weighted with its probability
     for score, probability in enumerate(final.tolist()):
         next_best, next_sharing, among = solution.contest.after(best, sharing, score)
         after = Situation(player + 1, next_best, next_sharing)

@@ -77,6 +77,7 @@ def difference(old: Solution, new: Solution) -> Difference:
             f"{two.players}"
         )
     state = _matched(two.rows, one.rows)
+    # an action of the new game matches one of the old game by state and label
     partners = _matched(
         np.column_stack([state[two.action_state], two.action_label]).astype(np.int64),
         np.column_stack([one.action_state, one.action_label]).astype(np.int64),

@@ -133,6 +133,7 @@ def distance_of_values(policies: Policies, path: Path) -> Distance:
     is_value = column == "value" or graph.is_score
     if not column:
         is_value |= not getattr(game, "is_chance", True)
+        # such numbers are of one player throughout: those of the other's positions are turned
         others = [state for state, is_other in order.items() if is_other]
         given[others] = -given[others] if is_value else 1 - given[others]
     true, bounds = solution.values, solution.error_bounds
@@ -205,6 +206,7 @@ def _read(path: Path, policies: Policies, n: int) -> tuple[list[Any] | None, Any
                 rows = json.loads(text, object_pairs_hook=_each_once)
             else:
                 rows = text.split()
+        # by the texts of positions, as OpenSpiel writes them
         if isinstance(rows, dict):
             matched = [(row, _number(rows[text])) for row, text in _texts(policies) if text in rows]
             if not matched:
@@ -252,6 +254,7 @@ def distance_of_policy(policies: Policies, policy: AnyPolicy) -> Distance:
         response = best_response(policies, chosen)
         assert response.bounds is not None
         assert response.bounds_second is not None
+        # the loss of a player with the policy who is to move, and of one who waits
         follows, waits = true + response.values_second, response.values - true
         is_mover = follows >= waits
         given = true - np.where(is_mover, follows, waits)

@@ -215,6 +215,7 @@ def played(
         reached = reached_by(graph, policy, start)
         taken &= reached[graph.action_state]
         left = np.flatnonzero(~reached)
+    # -1 stands for an end of play in states that the policy never reaches
     actions = np.append(np.flatnonzero(taken), np.full(len(left), -1))
     owner = np.append(graph.action_state[taken], left)
     order = np.argsort(owner, kind="stable")
@@ -310,6 +311,7 @@ def distributions(
         rounding,
         MOST_SWEEPS,
     )
+    # what a sweep leaves at each step, times the expected number of steps
     absolute = np.zeros(graph.n_states)
     if last > 0.0:
         absolute = 1.01 * last * _most_steps(graph, plan)
@@ -353,6 +355,7 @@ def exact_distribution(
     if graph.outcome_weight.dtype.kind != "i":
         raise UsageError(f"{graph.title} has weights that aren't whole numbers: no exact fractions")
     rows: dict[int, dict[int, Fraction]] = {}
+    # successors first: the row of a state is that of its successors, shifted and weighted
     for s in graph.components.order.tolist():
         row: dict[int, Fraction] = {}
         for action in graph.view[s].actions:
@@ -465,10 +468,12 @@ class _Play:
 
     @classmethod
     def of(cls, graph: StateGraph, policy: Policy, points: Ints, start: int) -> _Play:
+        # the states that play reaches, numbered anew in solving order
         reached = reached_by(graph, policy, start)
         components = graph.components
         inside = reached[components.order]
         states = components.order[inside].astype(np.int64)
+        # components without a reached state drop out, the others keep their order
         sizes = np.add.reduceat(inside.astype(np.int64), components.indptr[:-1])
         number = np.full(graph.n_states, -1, np.int64)
         number[states] = np.arange(len(states))
@@ -508,6 +513,7 @@ class _Play:
         inside = self.outcome_state >= 0
         last = np.zeros(n, np.int64)
         np.maximum.at(last, self.outcome_state[inside], source[inside])
+        # the row of the start is the answer, and never dropped
         last[self.start] = n
         return last
 
@@ -522,6 +528,7 @@ def _last_row(
     probability = np.empty(0)
     order, indptr = np.arange(n), play.indptr
     worst = 0.0
+    # a batch of components at a time, so that rows without a later reader free their memory
     for first, stop in _batches(indptr, width):
         begin, end = int(indptr[first]), int(indptr[stop])
         kept, old = kept[last_use[kept] >= begin], probability
@@ -529,6 +536,7 @@ def _last_row(
         total = int(width[held].sum())
         _require_room(graph, total)
         probability = np.zeros(total)
+        # rows that are still read move to the front of the new array
         taken = spans(row[kept], width[kept])
         probability[: len(taken)] = old[taken]
         row[held] = np.cumsum(width[held]) - width[held]
@@ -580,6 +588,7 @@ def _of_few_numbers(graph: StateGraph, play: _Play) -> Distribution:
     rows: dict[int, tuple[Ints, NDArray[np.float64]]] = {-1: (np.zeros(1, np.int64), np.ones(1))}
     rounding = np.zeros(len(play.states) + 1)  # the last entry is for the end
     held = gone = 0
+    # in solving order, so that all rows read here are known
     for s in range(play.start + 1):
         values, chances = [], []
         for a in range(int(play.action_indptr[s]), int(play.action_indptr[s + 1])):
@@ -596,6 +605,7 @@ def _of_few_numbers(graph: StateGraph, play: _Play) -> Distribution:
         rows[s] = different, np.asarray(np.bincount(index, np.concatenate(chances)), np.float64)
         held += len(different)
         _require_room(graph, 2 * held)
+        # rows are dropped after their last reader
         while last_use[dropped_at[gone]] <= s:  # the start is read after all others
             held -= len(rows.pop(int(dropped_at[gone]), ((),))[0])
             gone += 1

@@ -92,11 +92,13 @@ def distribution_given(
     happens = rows_where(frame, event)
     graph, policy, points = counted_play(play.graph, play.policy, count, start=state)
     low, high = points_to_come(graph, points)
+    # larger than the difference of any two totals
     lift = int(high[state] - low[state]) + 1
     # the second copy is for play after the event
     leads = [happens[graph.outcome_state].astype(np.int64), np.ones(graph.n_outcomes, np.int64)]
     doubled, n = copied(graph.flat, leads), graph.n_states
     enters = doubled.outcome_state[: len(points)] >= n
+    # the move from the first copy to the second adds `lift`
     both = np.concatenate([points + lift * enters, points])
     twice = Policy(policy.name, np.tile(policy.probability, 2))
     begun = bool(happens[state])

@@ -149,6 +149,7 @@ def look_at_progress(
         report.add("error", "progress", str(error))
         return
     n = len(graph.states)  # throws don't belong to the progress
+    # a throw has the progress of its position
     reached = np.concatenate([progress[:n], progress[graph.thrown_from], progress[n:]])
     action = outcome_action(graph)
     inside = np.flatnonzero(graph.outcome_state >= 0)

@@ -121,6 +121,7 @@ class Friend:
             own, n = owner[low:high] - first, last - first
             mean = _softmax(self._features[low:high] @ weights, own, n)
             shape = strength * mean + self._counts[low:high, None]
+            # gamma variates divided by their sum are a draw from the Dirichlet distribution
             gamma = np.maximum(random.standard_gamma(shape), 1e-300)
             yield gamma / _sums(gamma, own, n)[own]
 
@@ -216,6 +217,7 @@ def _features(policies: Policies, actions: Ints, looked: NDArray[np.bool_]) -> F
         distances = [
             _scaled(values[state].astype(float), looked) for values in of_game.states.values()
         ]
+        # only differences of utilities count, so the first label needs no weight
         for label in labels[1:]:
             named = (graph.action_label[actions] == label).astype(float)
             columns += [named, *(named * values for values in distances)]
@@ -238,12 +240,14 @@ def _sums(numbers: Floats, owner: Ints, n: int) -> Floats:
 def _softmax(utility: Floats, owner: Ints, n: int) -> Floats:
     begins = np.searchsorted(owner, np.arange(n))
     most = np.maximum.reduceat(utility, begins, axis=0)
+    # the largest utility of a state is subtracted, so that no power overflows
     power = np.exp(utility - most[owner])
     return np.asarray(power / _sums(power, owner, n)[owner])
 
 
 def _width(data: _Data, random: np.random.Generator) -> float:
     """The width of the prior with the largest likelihood in cross-validation."""
+    # each choice is an entry of its own: a fold may have some of the choices of a state
     each = np.repeat(np.arange(len(data.counts)), data.counts.astype(int))
     fold = random.permutation(len(each)) % FOLDS
     evidence = dict.fromkeys(WIDTHS, 0.0)
@@ -280,6 +284,7 @@ def _fit(
     for _ in range(STEPS):
         gradient, curvature = _slopes(data, weights, precision)
         step = np.linalg.solve(curvature, gradient - precision * centre)
+        # the step is halved until the loss falls
         length = 1.0
         while length > 1e-6 and loss(weights - length * step) > here:
             length /= 2
@@ -297,6 +302,7 @@ def _slopes(data: _Data, weights: Floats, precision: float) -> tuple[Floats, Flo
     expected = data.times[data.owner] * mean
     gradient = precision * weights - data.features.T @ (data.counts - expected)
     centre = _sums(mean[:, None] * data.features, data.owner, n)
+    # the covariance of the features under the present probabilities, plus the precision
     curvature = data.features.T @ (expected[:, None] * data.features)
     curvature -= centre.T @ (data.times[:, None] * centre)
     curvature[np.diag_indices_from(curvature)] += precision

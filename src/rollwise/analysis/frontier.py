@@ -143,6 +143,7 @@ class _Search:
         """The corners between two others, in order, and the largest distance beyond their lines."""
         corners: list[Corner] = []
         waiting, gap = [(first, last)], 0.0
+        # a stack of neighbours; a corner beyond their line makes two new pairs
         while waiting:
             near, far = waiting.pop()
             cost = self.sign * (near.mean - far.mean)  # of the mean, from 0

@@ -136,6 +136,7 @@ def handicap(
     of_rules = [isinstance(p, str) and not p.endswith(IN_FILES) for p in (policy, against)]
     rules = policies.game
     is_plain = rules is not None and rules.base_game is rules and rules.derive() is None
+    # starts that no play comes to become roots of a new graph, for which named policies exist too
     if apart and all(of_rules) and rules is not None and is_plain:
         policies = _with_starts(rules, [row for pair in rows for row in pair])
         graph = policies.graph

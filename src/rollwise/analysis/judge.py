@@ -184,6 +184,7 @@ def _may_follow(graph: StateGraph, states: list[int]) -> set[int]:
     """The possible next states: these states, and states after moves without choice or points."""
     targets: set[int] = set()
     queue = [s for s in states if s >= 0]
+    # moves without choice or points need no line in the file
     while queue:
         s = queue.pop()
         if s in targets:

@@ -234,6 +234,7 @@ class Assessment:
         arbitrary = hopeless & (learned.best_actions != best)
         with np.errstate(invalid="ignore", divide="ignore"):
             needed = np.where(unseen, np.inf, 2 * (3 * spread / self.costs) ** 2)
+        # in the order of the reasons: the first one that applies counts
         conditions = [
             hopeless,
             ~reference.reachable,
@@ -299,6 +300,7 @@ def play_and_assess(
     list of Assessment
         Each has an assessment of the later half of its games too.
     """
+    # each point is assessed with the games since half of it, so its half is a stop too
     points = {games >> i for i in range(min(checkpoints, games.bit_length()))}
     points = {point for point in points if point > learner.games}
     learned: dict[int, Learned] = {}

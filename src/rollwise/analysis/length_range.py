@@ -247,6 +247,7 @@ def length_range_by_layer(
     layers = find_layers(game, max_states=max_states, progress=progress)
     lengths, timed_out = [], False
     with asked_first() as interrupt:
+        # the first search may take half of the time, the second all that is left
         for aim in ("shortest", "longest"):
             longest = aim == "longest"
             by_layers = LayerLengths(
@@ -299,6 +300,7 @@ class _Opposed:
         self._progress = progress
         seat = seats.states[:, -1][seats.action_state]
         moves = counted(seats)
+        # the mover of the first half gains a point a move, the other one pays it
         sign = np.where(seat == 0, 1.0, -1.0)
         self._graph = moves.with_arrays(action_reward=sign * moves.action_reward)
 
@@ -376,6 +378,7 @@ def _variance(
         outcome_payoff=np.where(graph.outcome_state >= 0, 0.0, graph.outcome_payoff**2),
     )
     result, certificate, _ = solve_and_certify(squares, progress=progress)
+    # the errors of the means on the way add up like points
     steps = graph.with_arrays(
         objective="maximize",
         action_reward=off,

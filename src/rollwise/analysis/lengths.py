@@ -154,6 +154,7 @@ def lengths(
         now[:] = begin
     visits = np.zeros(graph.n_states)
     ends, seen = [np.zeros(3)], [0.0]
+    # `now` has the games by position at the beginning of a turn, `later` at its end
     while now[~ends_never].sum() > TAIL and len(ends) <= most:
         ends.append(np.zeros(3))
         later = np.zeros(graph.n_states)
@@ -303,6 +304,7 @@ class _Turns:
         graph, n = self.graph, self.graph.n_states
         over = graph.outcome_state < 0
         paid = np.where(over, 1.0 if seat is None else self.won[seat], 0.0)
+        # payoffs are the mover's, and the chance is that of the first mover: the second's turn it
         sign = np.where((self.mover == 1) & (self.players == 2), -1.0, 1.0)
         after = np.where(self.ends & ~over, n + graph.outcome_state, graph.outcome_state)
         turn = graph.with_arrays(
@@ -316,6 +318,7 @@ class _Turns:
         layer = layer_of_graph(turn)
         values, bounds = np.zeros(n), np.zeros(n)
         chances, bound = np.empty(turns), 0.0
+        # the chances within k turns are the border values of k + 1 turns
         for k in range(turns):
             found, certificate, _ = solve_and_certify(
                 turn, border_values=values, border_bounds=bounds, layer=layer

@@ -132,6 +132,7 @@ class ManyDice:
         two = (np.where(finite, self.low[1], 0) + np.where(finite, self.high[1], 0)) / 2
         first = (self.low[0] + self.high[0]) / 2
         refuse: list[int | None] = [None] * (self.most + 1)
+        # without a free die: the lowest die costs p, and a refusal leaves n dice with two to take
         for n in range(2, self.most + 1):
             worse = [p for p in self.face_points[1:] if finite[n] and p + first[n - 1] > two[n]]
             refuse[n] = int(worse[0]) if worse else None
@@ -234,6 +235,7 @@ def binomial(n, faces, chance):
     sums = np.array([[1.0, 0.0]])
     spread = 0.0
     for z in range(mode + 1, n + 1):
+        # the ratio of neighbouring binomial chances
         chance[z] = chance[z - 1] * (n - z + 1) / (z * others)
         spread += (z - mode) * chance[z]
         add(sums, 0, chance[z])
@@ -277,11 +279,13 @@ def one_by_one(n, zeros, need, points, bounds, skipped, choose, worth):
     for _ in range(rest):
         ways_total *= others
     start, best, sums = skipped.copy(), np.empty(2), np.zeros((2, 2))
+    # free dice alone cost nothing, in every roll with so many of them
     for k in range(need, zeros + 1):
         take(start, 0.0, bounds, n - k)
     while True:
         ways = 1.0
         left = rest
+        # the number of orders in which the rest shows these faces
         for face in range(others):
             ways *= choose[left, shown[face]]
             left -= shown[face]
@@ -330,13 +334,16 @@ def lowest_two(n, zeros, need, points, base, skipped):
     if need == 1 or zeros == 1:
         # one more must be taken: the lowest of the others
         dice = n - zeros
+        # with one free die this is n / faces times the chance of the other n - 1
         factor = 1.0 if zeros == 0 else n / faces
         for i in range(1, faces):
+            # the lowest of the dice is i: none is lower, and not all are higher
             p = factor * (((faces - i) / faces) ** dice - ((faces - i - 1) / faces) ** dice)
             total += p * min(points[i] + base, skipped)
         return total
     for i in range(1, faces):
         at_least, above = (faces - i) / faces, (faces - i - 1) / faces
+        # both lowest are i: none is lower, and not fewer than two are i
         twice = at_least**n - above**n - n / faces * above ** (n - 1)
         total += max(twice, 0.0) * min(2 * points[i] + base, skipped)
         for j in range(i + 1, faces):
@@ -385,6 +392,7 @@ def enclose_values(most, points, skip, looked_at, choose, bounds):
         blurred = (n - 1 - steep) * least < largest + 2 * worst or near > looked_at
         if n > looked_at and blurred:
             return n
+        # W first: V needs it where a roll may be refused
         for level in range(1, -1, -1):
             need = 1 + level
             if need > n or (level == 1 and not skip):
@@ -396,6 +404,7 @@ def enclose_values(most, points, skip, looked_at, choose, bounds):
             free[:] = np.inf  # the best of taking only free dice
             sums[:] = 0.0
             slack = 0.0
+            # z of n dice have no points
             for z in range(n + 1):
                 if z >= need:
                     take(free, 0.0, bounds, n - z)

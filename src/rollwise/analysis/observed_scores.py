@@ -173,6 +173,7 @@ def cells_of(expected: NDArray[np.float64]) -> Ints:
     """The cell of each number, pooled so that each cell expects at least 5: (n,) int64."""
     cells = np.empty(len(expected), np.int64)
     cell, hope = 0, 0.0
+    # a cell closes when it expects enough; a last one that doesn't joins its neighbour
     for i, expects in enumerate(expected.tolist()):
         if hope >= LEAST_EXPECTED:
             cell, hope = cell + 1, 0.0
@@ -295,12 +296,14 @@ def best_fit(scores: Ints, policies: OptimalSet, expected: Distribution) -> Best
         return float(((counts - n * share) ** 2 / (n * share)).sum())
 
     share, gap = shares(expected), np.inf
+    # conditional gradients: solve the set for the slope, step towards this policy
     for _ in range(MOST_STEPS):
         slope = n - counts**2 / (n * share**2)
         payoffs = -slope[cell_of(every.scores)]
         aim = of_scores("fit", payoffs, np.zeros(len(payoffs)), every.scores)
         _, towards = every.then(aim)
         other = shares(distribution_in(towards, towards.policy("fit")))
+        # chi-square is convex: its least value is at most `gap` below the present one
         gap = float(slope @ (share - other))
         if gap <= CLOSE:
             break

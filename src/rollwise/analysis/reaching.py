@@ -113,6 +113,7 @@ def reach_by_layer(
     memory_limits.require(bytes_of_rows, f"the chances of {width:,} scores in {places:,} positions")
     rows, units, tops = np.zeros((places, width)), np.zeros(places), np.zeros(places, np.int64)
     done = 0
+    # row `place % places` is free again once no earlier layer leads to it
     for piece in layers.last_first():
         layer = piece.layer if has_no_cycle(piece.layer) else in_solving_order(piece.layer)
         _require_whole(game, layer.tables.reward)
@@ -203,6 +204,7 @@ def sweep_rows(place, block, tables, chances, off, last):
             if n_partial == 0:
                 row[:] = 0.0
             for t in range(begin, end):
+                # the best action for each score by itself: policies differ from score to score
                 top[:] = 0.0
                 for _ in range(index(count[s])):
                     number = index(lottery[a])
@@ -254,6 +256,7 @@ def fold_rows(pool, kept, best):
     n_kept, width = kept.shape
     part = 1.0 / sides
     for left in range(pool.rerolls + 1):
+        # partial throws with more dice come after those with fewer, so they are done first
         for k in range(n_partial - 1, -1, -1):  # add one die after the other
             kept[k, :] = 0.0
             for face in range(sides):
@@ -267,6 +270,7 @@ def fold_rows(pool, kept, best):
         for k in range(n_kept):  # keep the best dice
             for x in range(width):
                 best[k, x] = kept[k, x]
+            # fewer kept dice come first, so each row is the best of all its subsets
             for i in range(without.shape[1]):
                 fewer = without[k, i]
                 if fewer < 0:

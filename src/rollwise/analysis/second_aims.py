@@ -327,6 +327,7 @@ def second_aims(game: Subject, aims: Sequence[str]) -> SecondAims:
     wanted = [read_aim(solution, text) for text in aims]
     if any(aim.quantity.by_score for aim in wanted):
         policies = policies.with_scores
+    # each aim is left only the policies best for all aims before it
     for aim in wanted:
         value, policies = policies.then(aim.quantity, least=aim.least)
         values.append(value)

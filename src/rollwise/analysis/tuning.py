@@ -219,6 +219,7 @@ def tune(
     if len(combined) > MOST_POINTS:
         raise UsageError(f"that is {len(combined):,} games; at most {MOST_POINTS:,} are solved")
     typed = [{**fixed, **values} for values in combined]
+    # a wrong combination is an error before any game is solved
     for each in typed:
         create(kind, each)
     sheet = Sheet.of(kind)

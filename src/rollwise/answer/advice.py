@@ -192,6 +192,7 @@ def _error_bound(solution: Solution, action: Action, value: float) -> float:
         return float("inf")
     if np.isinf(solution.values[ahead]).any():
         return 0.0  # it may lead to endless play, whose value is exact
+    # in fractions: the distance of the printed value from the exact mean is part of the bound
     worth, doubt = Fraction(action.reward), Fraction(0)
     for outcome, chance in zip(action.outcomes, action.exact_chances, strict=True):
         worth += chance * Fraction(float(outcome.worth(solution.values)))

@@ -53,6 +53,7 @@ def with_best_rate(rules: Game) -> Average:
     reward = np.abs(game.inner_graph.action_reward).max()
     step = 1.0 + float(reward) / least
     high = [_cycle(game, step)]
+    # the value of a cycle falls with the rate: wider steps bracket its zero
     while high[-1].value > 0:
         step *= 2
         if step > 1e15:
@@ -62,6 +63,7 @@ def with_best_rate(rules: Game) -> Average:
     while low[-1].value < 0:
         step *= 2
         low = [_cycle(game, -step)]
+    # the value is at least 0 at the last low rate, and at most 0 at the last high one
     for _ in range(MOST_RATES):
         if abs(high[-1].value) <= high[-1].bound:
             return replace(game, rate=high[-1].rate)
@@ -72,6 +74,7 @@ def with_best_rate(rules: Game) -> Average:
             break
         cycle = _cycle(game, rate)
         if cycle.value > 0:
+            # an infinite value has no line, and the two last rates of a side define its line
             low = [*low[-1:], cycle] if np.isfinite(low[-1].value) else [cycle]
         else:
             high = [*high[-1:], cycle]
@@ -152,6 +155,7 @@ def average_of(solution: Solution) -> tuple[float, float]:
 
 def _blur(game: Average) -> float:
     """The largest effect of the rounding of a reward on an average."""
+    # an action without a duration has its reward at every rate, unrounded
     timed = game.durations > 0
     reward, duration = game.inner_graph.action_reward[timed], game.durations[timed]
     return float(np.max(4 * UNIT * (abs(game.rate or 0.0) + np.abs(reward) / duration)))

@@ -351,6 +351,7 @@ def needed_at_once(layers: Layers) -> int:
     assert layers.farthest is not None
     n = len(layers)
     most = 0
+    # while layer i is solved, up to MOST_AT_ONCE later ones wait for their proof
     for i in range(n):
         last = int(layers.farthest[: min(i + MOST_AT_ONCE, n - 1) + 1].max())
         most = max(most, int(layers.indptr[last + 1] - layers.indptr[i]))
@@ -471,6 +472,7 @@ class Apart:
         known = self._folder.known
         self._waiting = [i for i in reversed(range(len(self._layers))) if i not in known]
         while self._waiting or self._begun:
+            # one task more than workers, so that none waits for this process
             while len(self._doing) <= self._pool.width and (task := self._next_task()):
                 work, number = task
                 future = self._pool.submit(solve_part, work.parts[number])
@@ -502,6 +504,7 @@ class Apart:
         progress = self._layers.progress
         if progress.ndim == 1:
             return self._waiting[0] if self._waiting and not self._begun else None
+        # play never lowers a number: a layer waits for all with no smaller number
         for index, layer in enumerate(self._waiting[:LOOKED_AT]):
             others = [*self._begun, *self._waiting[:index]]
             if not np.any(np.all(progress[others] >= progress[layer], axis=1)):
@@ -513,6 +516,8 @@ class Apart:
         layer, found = work.parts[0].layer, [part for part in work.found if part is not None]
         begin, end = self._layers.indptr[layer : layer + 2].tolist()
         row = begin
+        # parts were solved as if all turns led to later layers; the first that stopped early
+        # refutes it
         for part, counted in zip(work.parts, found, strict=True):
             self._folder.count(begin, counted.facts, counted.first_rows)
             for stage, spent in counted.seconds.items():
@@ -533,6 +538,7 @@ class Apart:
         """The begin and end of each part of a layer, in whole blocks."""
         cut = min(begin + by_layer.FIRST_BLOCK, end)
         blocks = -(-(end - cut) // block)
+        # parts have whole blocks, about PARTS for each worker
         size = block * max(1, -(-blocks // (PARTS * self._pool.width)))
         while begin < end:
             stop = min(max(cut, begin) + size, end)

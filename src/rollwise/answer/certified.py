@@ -122,6 +122,7 @@ def _ordered(
     ordering, searched = ordering_of(graph), None
     leaving = Leaving(ordering.layer)
 
+    # the order and the check that play leaves go a piece ahead of the solver
     def prepare(stop: int) -> None:
         ordering.advance(stop)
         leaving.advance(stop)

@@ -175,6 +175,7 @@ class _Reader:
             return pl.lit(node.value)
         if isinstance(node, ast.Compare):
             result = None
+            # a < b < c is a < b and b < c
             left = node.left
             for op, right in zip(node.ops, node.comparators, strict=True):
                 part = self.comparison(left, op, right)
@@ -192,6 +193,7 @@ class _Reader:
         if isinstance(op, ast.In | ast.NotIn):
             if not isinstance(right, ast.List | ast.Tuple | ast.Set):
                 raise ExpressionError(f'`in` needs a list, as in "{self.columns[0]} in [1, 2]"')
+            # `in` is a chain of comparisons, so that names of actions work there too
             result = pl.lit(False)
             for item in right.elts:
                 result = result | self.comparison(left, ast.Eq(), item)
@@ -199,6 +201,7 @@ class _Reader:
         compare = COMPARISONS.get(type(op))
         if compare is None:
             raise ExpressionError("only == != < <= > >= and `in` compare")
+        # the column of actions may be on either side
         for action, other in ((left, right), (right, left)):
             if isinstance(action, ast.Name) and action.id == "action":
                 result = self.with_action(op, other, flipped=action is right)

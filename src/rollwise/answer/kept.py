@@ -480,6 +480,7 @@ def _parts_of(solution: Solution) -> tuple[dict[str, Any], dict[str, Any]]:
         arrays["probability"] = profile.policy.probability
         return arrays, {"unsettled": profile.unsettled}
     arrays, facts = {"error_bounds": solution.error_bounds}, {}
+    # arrays go to the archive by name, everything else to its description in JSON
     for name in (part.name for part in fields(MethodResult)):
         value = getattr(solution.run, name)
         if name == "history":

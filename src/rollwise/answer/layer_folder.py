@@ -130,6 +130,7 @@ class LayerAnswers:
     def at(self, begin: int, end: int) -> Any:
         """The places of the answers of some consecutive states."""
         room = len(self.values)
+        # answers of states lie in a ring: the range may go round its end
         first = begin % room
         if first + end - begin <= room:
             return slice(first, first + end - begin)
@@ -206,6 +207,7 @@ class FoundStates:
         n, n_fields = record.facts["shape"]
         self._shape = n, n_fields
         self._file.write(_head(FIELD, self._shape))
+        # the states of earlier layers are read once, to continue their checksum
         left = 4 * n * n_fields
         while left:
             part = self._file.read(min(left, BYTES_AT_ONCE))
@@ -474,6 +476,7 @@ class LayerFolder(LayerAnswers):
         """
         if isinstance(rows, slice):
             rows = np.arange(len(self.states))[rows]
+        # blocks are numbered through all layers, and none reaches into the next layer
         layer = np.searchsorted(self.indptr, rows, side="right") - 1
         block = self._first_blocks[layer] + (rows - self.indptr[layer]) // BLOCK_ROWS
         for number in sorted(set(np.unique(block).tolist()) - self._looked_at):
@@ -521,6 +524,7 @@ class LayerFolder(LayerAnswers):
         """Flush all rows to the disk, then write the manifest."""
         for array in (*self._maps, self._sums):
             array.flush()
+        # the rows are on the disk before the manifest names their layers
         layers: list[dict[str, Any]] = [
             {"progress": progress, "end": end}
             for progress, end in zip(self.progress.tolist(), self.indptr[1:].tolist(), strict=True)

@@ -271,8 +271,10 @@ class LayerLengths:
         lengths[:n] = self._sign * search.found[:n]
         lengths[n : n + len(border)] = self.lengths[border]
         moments[n : n + len(border)] = self.moments[border]
+        # the second moment is 1 + 2 E[L'] + E[M'], and the length is L = 1 + E[L']
         brought[:n] = 2.0 * lengths[:n] - 1.0
         last = np.inf
+        # BiCGSTAB on the moments with fixed actions, until a step changes rounding only
         for _ in range(MOST_STEPS):
             before = moments[:n].copy()
             change = search.evaluate(moments, brought, tables=plain)
@@ -300,6 +302,7 @@ class LayerLengths:
         claims = _Claims(layer, found, self._sign)
         self.below = claims.below(self.below, fall)
         self.above = claims.above(self.above, rise)
+        # the lengths become lower bounds, which are never too large
         if math.isinf(self.above):
             lengths = self.lengths[begin:]
             lengths *= 1.0 - self.below
@@ -334,6 +337,7 @@ class _Claims:
         fall : float
             The largest decrease of a length in a sweep, in moves.
         """
+        # c = 1 - share; the claim grows until it has room for rounding
         for fallen in self._growing(fall):
             share = max(later, fallen / (1.0 + fallen))
             if self._holds(1.0 - share, upper=False):
@@ -344,6 +348,7 @@ class _Claims:
         """A bound on the share by which lengths are too small; infinite without a proof."""
         if math.isinf(later) or not np.all(self._sign * self._found >= 0.0):
             return math.inf
+        # c = 1 + share
         for risen in self._growing(rise):
             if not risen < 1.0:
                 break
@@ -381,6 +386,7 @@ def _of_moves(layer: Layer, sign: float) -> Layer:
 def residual(search: Search, numbers: Floats, brought: Floats) -> float:
     """The largest change of a number by a step of the chosen actions, rounding included."""
     layer, most, longest = search.layer, 0.0, 0
+    # one row for each position: the mean over the outcomes of its chosen action
     for place, block in layer.blocks:
         rows = search.linear_system(place, place + len(block.throws))
         here = slice(place, place + len(block.throws))

@@ -200,6 +200,7 @@ class LayeredStates:
         layer = LayersByProgress(self.progress).find(reached)  # the last one, if there is none
         low, high = self.layers[layer], self.layers[layer + 1]
         probed = []
+        # bisection of all rows at once, each within its layer
         while np.any(low < high):
             middle = (low + high) // 2
             probed.append(np.minimum(middle, len(self.states) - 1))
@@ -289,6 +290,7 @@ def open_states(folder: Path, game: Game) -> tuple[LayeredStates, Floats, Floats
 def _is_before(rows: NDArray[np.int32], others: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Whether each row is before another one in lexicographic order: (n,) bool."""
     before, equal = np.zeros(len(rows), np.bool_), np.ones(len(rows), np.bool_)
+    # fields from the first to the last: the first difference decides
     for one, other in zip(rows.T, others.T, strict=True):
         before |= equal & (one < other)
         equal &= one == other

@@ -175,6 +175,7 @@ class OptimalSet:
         most = float(costs.max())
         if not most:
             return policies
+        # the largest expected sum of costs over all policies of the set
         lost = policies.extreme(Quantity("lost", lambda _: Amounts(actions=costs / most))).found
         return replace(policies, loss=most * (lost.value + lost.error_bound) * (1 + 2.0**-40))
 
@@ -239,6 +240,7 @@ class OptimalSet:
         border = np.zeros(graph.n_border)
         if amounts.scores is not None:
             border = sign * amounts.scores
+        # the best actions for this aim are a smaller set of the same kind
         best = are_best(graph, look_ahead(graph, values, bounds, border, amounts.score_bounds))
         return end, replace(here, graph=_with_only(here.graph, best)[0])
 
@@ -343,10 +345,12 @@ def ranges_against(solution: Solution, rival: Policy) -> tuple[Range, Range]:
     seats = take_seats(solution.graph, [None, rival], [0])
     graph = seats.graph
     is_free = (seats.key < seats.n_before)[graph.action_state]
+    # of the free seat only the optimal actions are left, of the rival all that it takes
     kept = np.flatnonzero(~is_free | solution.is_best[seats.action])
     graph = regroup(graph, np.arange(graph.n_states), kept, graph.action_state[kept])
     _require_end(graph)
     ends = []
+    # the free seat maximizes its value, then the negated one
     for sign in (-1.0, 1.0):
         wanted = graph.with_arrays(outcome_payoff=sign * graph.outcome_payoff)
         result, certificate, _ = solve_and_certify(wanted)

@@ -216,6 +216,7 @@ class Policies:
 def names_in(text: str) -> list[str]:
     """The policies of a list with commas. A file may have commas in its name."""
     parts, names = text.split(","), []
+    # the longest join of parts that is a file, or else one part
     while parts:
         joined = [",".join(parts[: n + 1]).strip() for n in range(len(parts))]
         files = [
@@ -350,6 +351,7 @@ def _from_table(graph: StateGraph, game: Game | None, path: Path) -> Policy:
             f"{graph.game} don't have them: ask with as=score (in Python "
             "rollwise.derive.chase.WithScore)"
         )
+    # rows of one state are the actions of its mixture
     rows: dict[tuple[int, ...], dict[str, float]] = {}
     has_probability = "probability" in frame.columns
     for number, row in enumerate(frame.iter_rows(named=True), start=1):

@@ -66,6 +66,7 @@ def states_where(solution: Solution, where: str | None, *, throws: bool) -> NDAr
     states = _states_shown(solution, throws)
     if where is not None:
         vocabulary, parts = solution.space.vocabulary, []
+        # a part of the rows at a time, so that a large table needs little memory
         for begin in range(0, len(states), ROWS_SEARCHED):
             part = states[begin : begin + ROWS_SEARCHED]
             columns = columns_of(solution, part, throws=throws, best=mentions(where, "action"))
@@ -358,6 +359,7 @@ def slice_around(
     """
     here = np.asarray(at, table.dtype)
     parts = []
+    # candidates differ from the position in two fields at most
     for begin in range(0, len(table), ROWS_AT_ONCE):
         differ = table[begin : begin + ROWS_AT_ONCE] != here
         parts.append(begin + np.flatnonzero(differ.sum(axis=1) <= 2))
@@ -365,6 +367,7 @@ def slice_around(
     rows = np.asarray(table[near])
     differ = rows != here
     alone = differ.sum(axis=1) <= 1
+    # the numbers of a field where all other fields are those of the position
     numbers = [
         np.unique(rows[alone & (differ[:, f] | ~differ.any(axis=1)), f]).tolist()
         for f in range(table.shape[1])
@@ -377,10 +380,12 @@ def slice_around(
     others = [f for f in range(table.shape[1]) if f not in chosen]
     inside = ~differ[:, others].any(axis=1)
     near, rows = near[inside], rows[inside]
+    # distance: the larger of the ranks along the two axes
     away = np.zeros(len(near), np.int64)
     for f in chosen:
         along, rank = np.unique(rows[:, f], return_inverse=True)
         away = np.maximum(away, np.abs(rank.reshape(-1) - np.searchsorted(along, here[f])))
+    # whole rings around the position: the first ring beyond `most` is left out
     too_far = np.sort(away)[most] if len(away) > most else np.inf
     kept = np.flatnonzero(away < too_far)
     kept = kept[in_order(rows[kept])]
@@ -408,6 +413,7 @@ def rows_near(
         Distinct, with the row itself.
     """
     near = []
+    # the numbers of a field by their distance in rank from that of the position
     for column, number in zip(columns, at, strict=True):
         some = np.unique(np.append(column, number).astype(np.int32))
         away = np.abs(np.searchsorted(some, number) - np.arange(len(some)))

@@ -225,6 +225,7 @@ class Solution:
         positions = self.space.positions
         columns = list(self.fields_of(positions, throws=False).values())
         near = np.arange(len(positions))
+        # each field narrows the candidates, so that few rows are compared
         for column, wanted in zip(columns, rows.T, strict=True):
             near = near[np.isin(column[near], wanted)]
         found = np.column_stack([column[near] for column in columns]).tolist()

@@ -179,6 +179,7 @@ def numbers_in(frame: pl.DataFrame, graph: StateGraph) -> tuple[Any, Any]:
         return columns[0].copy(), columns[1].copy()
     sizes = np.bincount(graph.thrown_from, minlength=len(graph.states))
     numbers = []
+    # the numbers after throws, a list for each position, follow those of all positions
     for name, column in zip(_lists(graph), columns, strict=True):
         lists = frame[name] if name in frame.columns else None
         right = lists is not None and lists.dtype == pl.List(pl.Float64)

@@ -119,6 +119,7 @@ class _Search:
         if not self.rising:
             raise Unproved("no field rises")
         caps = {k: least + 1 for k, least in self.least.items()}
+        # a proof that fails names a field where going on is worth more: its cap rises
         for _ in range(MOST_CAPS):
             rest = Rest(self.game, caps, self.least, self._slopes(), caps)
             self.known = None
@@ -135,6 +136,7 @@ class _Search:
     def _wider(self, rest: Rest) -> Game:
         """The game with caps beyond the proved ones, so that players see stopping to be best."""
         caps = {k: cap + min(cap, SHOWN) for k, cap in rest.caps.items()}
+        # first some room beyond the proved caps, for the eyes of players only
         for wide in (replace(rest, caps=caps), rest):
             made = capped(wide)
             fault = check_rest(wide, *_claims(made))
@@ -146,6 +148,7 @@ class _Search:
         """The least ratio of two rising fields, rounded down to a simple fraction."""
         above = {k: self.seen[:, k] - least for k, least in self.least.items()}
         slopes = {}
+        # a simple fraction at most the least ratio seen: the largest one by denominator
         for i, j in permutations(self.rising, 2):
             up = above[i] > 0
             least = float((above[j][up] / above[i][up]).min())

@@ -608,6 +608,7 @@ class _FolderRun:
             self.fault = "its states aren't those of the game"
             return
         began = time.perf_counter()
+        # last layers first: their answers are the known border of the earlier ones
         for layer in reversed(range(len(layers))):
             for piece in layers.pieces(layer, *layers.indptr[layer : layer + 2].tolist()):
                 self._check(layers, piece)
@@ -623,6 +624,7 @@ class _FolderRun:
         claimed = folder.values[here], folder.error_bounds[here]
         border = folder.values[piece.border], folder.error_bounds[piece.border]
         sign = float(sign_of(layers.rules.game.objective))
+        # a layer without a proof by its bounds alone is solved again and compared
         if (
             np.isinf(border[0]).any()
             or len(staying_places(piece.layer))

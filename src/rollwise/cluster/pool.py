@@ -99,6 +99,7 @@ class Pool:
         waiting = deque[Future[Any]]()
         for piece in pieces:
             waiting.append(self.submit(function, *piece))
+            # one task more than workers waits, so that none is idle while a result is taken
             if len(waiting) > self.width:
                 yield self.result(waiting.popleft())
         while waiting:
@@ -219,6 +220,7 @@ class Processes(Pool):
         return future
 
     def _try(self, future: Future[Any], task: tuple[Any, ...], deaths: int) -> None:
+        # a broken pool takes no tasks: a new one takes its place
         while True:
             pool = self._pool
             try:
@@ -241,6 +243,7 @@ class Processes(Pool):
             future.cancel()
             return
         error = inner.exception()
+        # all tasks of a broken pool fail, also those whose own process was well: each is repeated
         if isinstance(error, BrokenProcessPool) and deaths < MOST_DEATHS:
             self._replace(pool)
             self._try(future, task, deaths + 1)

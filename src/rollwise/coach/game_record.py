@@ -125,6 +125,7 @@ def records_of_text(text: str, source: str) -> list[Record]:
             current = current if current is None or not current.moves else None
         elif line.startswith("@"):
             key, value = _header(line, where)
+            # a header after moves, or a second one of its kind, belongs to another game
             if current is None or current.moves or key in current.headers:
                 records.append(current := Record(source, number))
             current.headers[key] = value
@@ -156,6 +157,7 @@ def _header(line: str, where: str) -> tuple[str, str]:
 
 def _moves(text: str, where: str) -> list[str]:
     moves, end = [], 0
+    # a comma in quotation marks doesn't end a move
     while end < len(text):
         match = _MOVE.match(text, end)
         if match is None:
@@ -265,6 +267,7 @@ def _game_of(record: Record, kind: type[Game], values: Mapping[str, str]) -> Gam
         game = create(kind, {**values, **kept})
         for name in values.keys() & kept.keys():
             text = values[name]
+            # another spelling of the same value is no contradiction
             if text != kept[name] and create(kind, {**values, **kept, name: text}) != game:
                 raise RecordError(
                     f"{record.where}: this game was played with {name}={kept[name]}, not "

@@ -237,6 +237,7 @@ class History:
         document = json.loads(line)
         row = (document["game"], document["result"], line.strip())
         with self._opened() as connection:
+            # the lock comes before the search: another process can't store the same game meanwhile
             connection.execute("BEGIN IMMEDIATE")
             number = _stopped(connection, document) if number is None else number
             stored = connection.execute(
@@ -266,6 +267,7 @@ def _stopped(connection: sqlite3.Connection, headers: dict[str, object]) -> int 
         "SELECT number, record FROM games WHERE result IS NULL AND game = ? ORDER BY number DESC",
         (headers["game"],),
     )
+    # the newest one first
     for number, record in rows:
         other = json.loads(record)
         played = other.pop("moves")

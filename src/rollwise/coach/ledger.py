@@ -140,6 +140,7 @@ def account(
     if profile is None:
         sign = 1.0 if seat == 0 else -1.0
         made = points + sign * taken.reward
+        # before the move, after the choice, and after the dice
         first = (
             points + sign * float(solution.values[state]),
             points + sign * float(choices.values[rank]),
@@ -148,6 +149,7 @@ def account(
         seen = [first, tuple(-value for value in first)]
     else:
         worth = profile.values[state], profile.action_worths[action], profile.after(fallen)
+        # a result is from the mover on: rolled by the mover's seat it is in the order of the seats
         seats = [np.roll(profile.as_values(results), seat) for results in worth]
         seen = np.array(seats).T.tolist()
     return Account(

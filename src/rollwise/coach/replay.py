@@ -48,6 +48,7 @@ def replay(
     session = Session(
         table, names, [None] * len(names) if policies is None else policies, seed=int(seed)
     )
+    # each move is checked like one at the table, so a record can't break the rules
     for line, player, move in record.moves:
         try:
             if session.is_over:
@@ -135,6 +136,7 @@ def written(session: Session, headers: Mapping[str, str] | None = None) -> str:
         "seed": str(session.seed),
     }
     lines = [f"@{key} {value}" for key, value in given.items()]
+    # moves of one player in a row share a line
     seat = -1
     for entry in session.accounts:
         move = _written_move(session.table, entry.state, entry.action, entry.outcome, entry.faces)

@@ -145,6 +145,7 @@ def _mistakes(games: Sequence[tuple[Session, int, Ledger]]) -> tuple[Mistake, ..
             action = view.action(entry.action).distinct_name
             best = view.action(entry.best).distinct_name
             before = mistakes.get((action, best))
+            # a kind of mistake shows the place where it cost the most
             if before is None or entry.cost > before.worst_cost:
                 worst = (entry.cost, table.narrator.position(entry.state), entry.line)
             else:

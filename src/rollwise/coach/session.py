@@ -223,6 +223,7 @@ class Session:
         del self.accounts[number:]
         self.state, self.seat, self.is_over = entry.state, entry.seat, False
         self.points = 0.0
+        # added anew, since subtracting would leave a rounding
         for before in self.accounts:
             self.points += self._gain(before)
 

@@ -89,6 +89,7 @@ class Table:
         position = here.fields[: len(self.answer.space.field_names)]
         if position in self._begun:
             return self._begun[position]
+        # the new turn's graph is appended, so that earlier states keep their numbers
         n, old, new = self.graph.n_states, self.solution, self.answer.part(position)
         self._begun[position] = n
         self.solution = replace(

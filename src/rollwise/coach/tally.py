@@ -79,6 +79,7 @@ class Tally:
             return math.inf
         if self.win_rate is not None:
             chance = win_probability(self.start - self.loss.mean)
+            # the result has the variance 4 p (1 - p), and the loss has to be Z standard errors
             return float(4 * chance * (1 - chance) * (Z / self.loss.mean) ** 2)
         if self.score is None:
             return math.nan
@@ -247,6 +248,7 @@ def score_bins(solution: Solution) -> list[Bin]:
         return []
     likely = exact.values[exact.probabilities > RARE]
     width = int((likely.max() - likely.min()) // MOST_BINS + 1)
+    # few scores have a bin each; many have bins of equal width
     edges = likely if width == 1 else np.arange(likely.min(), likely.max() + 1, width)
     bin_of_score = np.clip(
         np.searchsorted(edges, exact.values, side="right") - 1, 0, len(edges) - 1

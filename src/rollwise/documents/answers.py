@@ -160,6 +160,7 @@ class Advised(GameDocument, frozen=True, kw_only=True, tag="rollwise/advise/1"):
         ]
         doubt = ""
         best = [row for row in actions if row.best]
+        # of several actions marked best one may be worse, by its cost and its bound at most
         most = max((as_number(row.cost) + as_number(row.cost_bound) for row in best), default=0.0)
         unit = 1.0 if self._is_score else 0.5
         if len(best) > 1 and most > unit * TIED * max(1.0, abs(as_number(self.value))):

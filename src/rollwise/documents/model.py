@@ -123,6 +123,7 @@ class Aligned(str):
         """
         text = [["-1" if x == -1 else format(x, form) for x in row] for row in matrix]
         row, column = map(int, origin)
+        # one width for all columns, so that numbers and cells stand below each other
         width = max(len(cell) for cells in text for cell in cells)
         width = max(width, len(str(column + len(text[0]) - 1)))
         side = len(str(row + len(text) - 1))

@@ -233,6 +233,7 @@ class WithinTurns(GameDocument, frozen=True, kw_only=True, tag="rollwise/length/
             heads.append("best chance" if seats == 1 else "best chance of player 1")
             columns.append([row.best or 0.0 for row in self.rows])
         bounds = [as_number(self.error_bound)] * len(self.rows)
+        # each column has its own last digit, which its bounds justify
         found = [in_common(percents(list(map(as_number, one)), bounds)) for one in columns]
         counts = [str(row.turns) for row in self.rows]
         yield f"{self.title}: chances within a number of {self.unit}, policy {self.played}"

@@ -150,6 +150,7 @@ class PlayedSide(Part, frozen=True):
         if self.scores is None:
             yield "    too many different scores to count one by one"
             return
+        # the likeliest scores are chosen, and then stand in the order of the scores
         likely = sorted(self.scores, key=lambda item: -item[1])[:SCORES_SHOWN]
         for score, count in sorted(likely):
             share = count / self.games

@@ -217,6 +217,7 @@ class Distributions(GameDocument, frozen=True, kw_only=True, tag="rollwise/distr
         values = sorted({row.value for entry in self.policies for row in entry.rows})
         columns = []
         for entry in self.policies:
+            # only columns that the rows of a policy have
             for name in ("probability", "simulated", "fraction"):
                 if not entry.rows or getattr(entry.rows[0], name) is UNSET:
                     continue
@@ -1068,6 +1069,7 @@ class ScoreFrontier(GameDocument, frozen=True, kw_only=True, tag="rollwise/front
             [as_number(c.value) for c in corners], [c.error_bound for c in corners]
         )
         pairs = [(as_number(c.mean), as_number(c.value)) for c in corners]
+        # units of the aim for a unit of the mean, between neighbouring corners
         slopes = [
             abs(far[1] - near[1]) / abs(far[0] - near[0]) / (100 if wins else 1)
             for near, far in pairwise(pairs)

@@ -159,6 +159,7 @@ class GameAECEnv(pettingzoo.AECEnv):  # type: ignore[misc, name-defined]
         seat = self.possible_agents.index(mover)
         following = (seat + outcome.seats_on) % len(self.possible_agents)
         if outcome.is_over:
+            # payoffs of an ending are from the mover on
             for agent, payoff in zip(self._from(mover), self._payoffs(outcome), strict=True):
                 self.rewards[agent] += payoff
             self.terminations = dict.fromkeys(self.agents, True)

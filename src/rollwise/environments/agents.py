@@ -60,6 +60,7 @@ def policy_of(env: Any, choose: Choose | NDArray[Any], name: str = "agent") -> P
     graph = arena.graph
     probability = np.ones(graph.n_actions)
     asked = np.flatnonzero(has_choice(graph))
+    # some thousand states at a time, for agents that take arrays
     for begin in range(0, len(asked), BATCH):
         states = asked[begin : begin + BATCH]
         masks = arena.masks[states].astype(np.bool_)
@@ -74,6 +75,7 @@ def policy_of(env: Any, choose: Choose | NDArray[Any], name: str = "agent") -> P
                 f"{', '.join(action.name for action in here.actions)}"
             )
         chances /= chances.sum(axis=1, keepdims=True)
+        # both sides go through the legal ranks of each state in the same order
         probability[arena.action_of[states][masks]] = chances[masks]
     return Policy(name, probability)
 

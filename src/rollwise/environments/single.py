@@ -201,6 +201,7 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
             The agent's other gain from the opponent.
         """
         gained = 0.0
+        # the opponent may move several times before the turn passes back
         while not mine:
             action = self.arena.opponent_action(state, self.np_random)
             outcome = action.step(self.np_random)
@@ -310,6 +311,7 @@ class Transitions(Mapping[int, dict[int, list[Row]]]):
         points = self.arena.reward_sign * graph.view.action(action).reward
         total: dict[int, float] = {}
         gains: dict[int, float] = {}
+        # the turn stays with the agent, or the opponent plays it to its end
         for t, passes, p in self._moves(graph.view.action(action)):
             if not passes:
                 for thrown, share in self._thrown(t):
@@ -319,6 +321,7 @@ class Transitions(Mapping[int, dict[int, list[Row]]]):
                 total[end] = total.get(end, 0.0) + p * q
                 gains[end] = gains.get(end, 0.0) + p * gain
         rows = []
+        # a gain is a sum over the ways to a state: divided by their chance it is their mean
         for t, p in total.items():
             reward = points + gains.get(t, 0.0) / p + (self._payoff(t) if t < 0 else 0.0)
             rows.append((p, self.over if t < 0 else t, reward, t < 0))
@@ -350,6 +353,7 @@ class Transitions(Mapping[int, dict[int, list[Row]]]):
         outside: list[tuple[int, int, float]] = []
         paid_inside: list[float] = []  # the opponent's gain by each of these
         paid_outside: list[float] = []
+        # all states that the opponent's turn may come to from `entry`
         while queue:
             s = queue.pop()
             for action in graph.view[s].actions:
@@ -373,11 +377,13 @@ class Transitions(Mapping[int, dict[int, list[Row]]]):
         visits = _visits(first, inside)
         # Gains inside are carried to the destinations of play from there.
         carried = np.zeros(len(number))
+        # a gain belongs to the state after it: from there it reaches the ends like a visit
         for (i, j, p), paid in zip(inside, paid_inside, strict=True):
             carried[j] += visits[i] * p * paid
         if carried.any():
             carried = _visits(carried, inside)
         ends: dict[int, Reached] = {}
+        # gains on the last move, and those carried to its state
         for (i, t, p), paid in zip(outside, paid_outside, strict=True):
             chance, gain = ends.get(t, (0.0, 0.0))
             gain -= float(visits[i]) * p * paid + float(carried[i]) * p
@@ -403,6 +409,7 @@ def _visits(
 ) -> NDArray[np.float64]:
     """Expected visits of each state, given the initial distribution: ``first (I − Q)⁻¹``."""
     n = len(first)
+    # the transposed system gives visits; a dense one is faster for few states
     if n <= 200:
         matrix = np.eye(n)
         for i, j, p in inside:

@@ -81,6 +81,7 @@ def write_json(solution: Solution, path: Path) -> None:
     """States with their actions with their outcomes; a state is named by its number."""
     head = json.dumps(facts(solution.graph), allow_nan=False)
     with path.open("w", encoding="utf-8", newline="\n") as out:
+        # the closing brace of the head is left out, so that the states follow inside
         out.write(f'{head[:-1]}, "states": [')
         for state in solution.graph.view:
             out.write(", " if state.index else "")

@@ -80,6 +80,7 @@ class _Tree:
             if kind != TOGETHER:
                 yield from self.after(choices[i], mover, known, paid, depth)
                 continue
+            # the other player's set doesn't have the mover's action, which is unseen
             theirs = self._set(1 - mover, (past[1 - mover], (place, 1)))
             yield self._node(1 - mover, theirs, place, menu[1])
             for j in range(len(menu[1])):
@@ -109,6 +110,7 @@ class _Tree:
                 yield from self.below(target, turn, past, paid, depth + 1)
             else:
                 worth = paid + sign * positions.payoffs[k]
+                # endings with one payoff are one outcome of the file
                 number = self.ends.setdefault(worth, len(self.ends) + 1)
                 yield f't "" {number} "" {{ {_text(worth)}, {_text(-worth)} }}'
 

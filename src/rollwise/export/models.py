@@ -145,6 +145,7 @@ def _prism(graph: StateGraph, out: TextIO) -> None:
         out.write(f"//   {query}\n")
     out.write("smg\n\n" if is_game else "mdp\n\n")
     used: list[set[str]] = [set(), set()]
+    # the player of each command: PRISM wants them listed before the module
     for a, s in enumerate(graph.action_state.tolist()):
         used[who[s]].add(sides[who[s]] + actions[int(graph.action_label[a])])
     if is_game:
@@ -177,6 +178,7 @@ def _prism(graph: StateGraph, out: TextIO) -> None:
             if outcome.is_over:
                 update = f"(ending'={ends[outcome] + 1})"
             else:
+                # fields without a change keep their value
                 moved = [(f, x) for f, x, y in zip(fields, states[t], states[s], strict=True)
                          if x != y]  # fmt: skip
                 update = " & ".join(f"({f}'={x})" for f, x in moved) or "true"
@@ -235,6 +237,7 @@ def _drn(graph: StateGraph, out: TextIO) -> None:
         for action in state.actions:
             points = action.reward if for_points else 0.0
             out.write(f"\taction {names[action.label]} [{points:.17g}]\n")
+            # branches to one state are added, since a target may stand in a choice only once
             total: dict[int, float] = {}
             for outcome, chance in zip(action.outcomes, action.chances, strict=True):
                 t = n + ends[outcome] if outcome.is_over else outcome.target

@@ -116,6 +116,7 @@ def _sided(named: Named) -> Iterator[tuple[str, str, float, slice]]:
         if low == high:
             yield name, "E", low, terms
             continue
+        # a row with two sides is written as two rows
         if low > -np.inf:
             yield name, "G", low, terms
         if high < np.inf:
@@ -163,6 +164,7 @@ def _mps(named: Named, out: TextIO) -> None:
             entries[j].append((name, x))
     out.write("COLUMNS\n")
     before = False
+    # markers enclose runs of whole-number columns; the last entry closes the last run
     for j, whole in enumerate([*program.whole.tolist(), False]):
         if whole is not before:
             out.write(f" MARKER 'MARKER' '{'INTORG' if whole else 'INTEND'}'\n")

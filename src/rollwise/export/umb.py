@@ -43,6 +43,7 @@ def write_umb(graph: StateGraph, path: Path) -> None:
     require_rewards(graph, "UMB")
     payoffs = endings(graph)
     n, last = graph.n_states, len(payoffs.names)
+    # endings are states behind those of the graph; each leads to the last one, which stays
     ends = np.arange(last + 1)  # the last is "finished"
     two = has_two_choosers(graph)
     n_states, n_choices = n + last + 1, graph.n_actions + last + 1

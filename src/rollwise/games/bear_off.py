@@ -47,9 +47,11 @@ def add(plays: Found, home: Home, play: int) -> None:
 def played(home: Home, die: int, other: int, steps: int) -> Found:
     """Each home board after so many steps: the first by one die, the others by the other die."""
     reached = [(home, die + 8 * other)]
+    # boards step by step, each once: any play to a board is as good as another
     for n in range(steps):
         further = reached[:0]
         for before, play in reached:
+            # all are off, and the rest of the throw isn't used
             if sum(before) == 0:
                 add(further, before, play)
             for point in range(1, len(before) + 1):
@@ -92,6 +94,7 @@ def home_boards(checkers: int, points: int) -> Iterator[Home]:
     """All home boards of so many checkers or fewer on so many points, but for the empty one."""
     home: Home = EMPTY
     while True:
+        # the next board of an odometer whose digits add up to `checkers` at most
         if sum(home) < checkers:
             home = replaced(home, 0, home[0] + 1)
         else:

@@ -102,6 +102,7 @@ def full_columns(s: Board, sides: int, shortest: int) -> int:
 
 def climbs(s: Board, one: int, other: int, sides: int, shortest: int) -> list[int]:
     """The stopping moves of two totals: both columns if possible, else either."""
+    # an empty list with a type that compiled code can tell
     climbing = [BUST][:0]
     first = can_climb(s, one, sides, shortest)
     second = can_climb(s, other, sides, shortest)

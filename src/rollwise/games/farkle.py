@@ -62,6 +62,7 @@ CHOOSE = np.array([[comb(n, k) for k in range(DICE + 1)] for n in range(2 * DICE
 def row(throw: Throw | Sequence[int]) -> int:
     """The index of a throw among all throws of one to six dice."""
     n, rank = 0, 0
+    # the rank of an ascending throw among those of n dice (combinatorial numbers); 0 is no die
     for face in throw:
         if face > 0:
             n += 1
@@ -96,6 +97,7 @@ def all_moves(scoring: str, loaded: int, weight: int) -> Moves:
                 points = worth(scoring, aside[1:].tolist())
                 if points:
                     move = 2 * dice.code(aside)
+                    # of moves with the same points and dice left any one will do
                     scoring_moves.setdefault((points, int(aside.sum())), move)
             ways *= weight ** int(shown[loaded])  # there is no face 0
             throws[row(faces)] = ways, faces, scoring_moves
@@ -281,6 +283,7 @@ class Farkle(Thrown):
             elif last or not self.last_lick:
                 yield 1, WIN, Turn(banked, s.rival, s.farkles, s.rival_farkles, 0, DICE)
             else:
+                # only the difference counts from here on, so equal ones are one position
                 behind = banked - s.rival
                 yield 1, PASS, Turn(self.target - behind, self.target, 0, 0, 0, DICE)
         else:
@@ -291,6 +294,7 @@ class Farkle(Thrown):
             left = s.dice - self.dice[j]
             left = left if left > 0 else DICE
             own, other = s.farkles, s.rival_farkles
+            # in the last turn a farkle loses the game, so points count at once
             if last:
                 yield 1, AGAIN, Turn(s.banked + points, s.rival, 0, 0, 0, left)
             else:

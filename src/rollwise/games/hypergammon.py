@@ -71,6 +71,7 @@ def after_step(s: Board, k: int, die: int) -> Board:
 def after_play(s: Board, play: int) -> Board:
     """The board after all steps of a play."""
     for n in range(STEPS):
+        # bits of a play: 3 for each die, then for each step 5 for the point and 1 for a hit
         point = (play >> (6 * n + 6)) & 31
         for k in range(len(s.mine)):
             if point > 0 and s.mine[k] == point:
@@ -134,6 +135,7 @@ def plays(s: Board, throw: Throw) -> Found:
     if high > low:
         add_plays(all_plays, s, low, high, 0, 0, low + 8 * high)
     else:
+        # a double: two more steps after each play of two
         for pips, _, play in all_plays.copy():
             add_plays(all_plays, after_play(s, play), high, low, 2, pips, play)
     return all_plays
@@ -273,6 +275,7 @@ class Hypergammon(Checkers):
                 passed = after.theirs[0] <= BAR - point
                 if point > OFF and not passed and dice.how_often(after.mine, point) == 1:
                     worth -= 1
+            # of equal plays the one with the smallest code, whose rearmost checkers have come on
             worth = 2**30 * worth + 2**30 - 1 - board
             if worth > most:
                 best, most = play, worth

@@ -38,6 +38,7 @@ def cargo(s: Boat, throw: Throw) -> tuple[int, int]:
     low, high = s.kept, 0
     before = 0
     for shown in throw:
+        # faces ascend, so further dice of a face stand behind its first one and are cargo
         is_crew = CREW < shown <= 6 - s.found and shown != before
         before = shown
         if shown > 0 and not is_crew:

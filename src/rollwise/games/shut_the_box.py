@@ -66,6 +66,7 @@ class ShutTheBox(Game):
     def actions(self, s: Box, throw: int) -> Iterator[int]:
         can_shut = False
         shut = s.open
+        # all sets of open tiles but the empty one, as bits, in falling order
         while shut > 0:
             if total(shut) == throw:
                 can_shut = True

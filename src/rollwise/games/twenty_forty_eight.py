@@ -34,6 +34,7 @@ def slid(tiles: tuple[int, ...], way: int, columns: int, rows: int) -> tuple[int
     lines, size = (rows, columns) if way < UP else (columns, rows)
     after = list(tiles)
     for line in range(lines):
+        # `last` is the tile that the next one may merge with; 0 after a merge
         filled, last = 0, 0
         for k in range(size):
             here = cell(way, line, k, columns, rows)
@@ -62,6 +63,7 @@ def source(turn: int, k: int, columns: int, rows: int) -> int:
 def folded(tiles: tuple[int, ...], columns: int, rows: int) -> tuple[int, ...]:
     """The least of the boards that are reflections and rotations of this one."""
     best = 0
+    # the first different tile decides; each board is read through its reflection
     for turn in range(1, 8 if columns == rows else 4):
         for k in range(columns * rows):
             here = tiles[source(best, k, columns, rows)]
@@ -143,6 +145,7 @@ class TwentyFortyEight(Game):
                 yield stays, WIN, Board(after)
                 yield ends, LOSE, s
             else:
+                # each free cell has the weight 10: 9 for a 2, and 1 for a 4
                 space = 0
                 for k in range(size):
                     if after[k] == 0:

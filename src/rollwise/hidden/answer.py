@@ -258,6 +258,7 @@ class TreeAnswer(Answer):
     def __post_init__(self) -> None:
         plans = [plan_of(*pair) for pair in zip(self.tree.seats, self.found, strict=True)]
         gains, reaches = [], []
+        # gains with the masses of chance instead of payoffs are the chances to reach each sequence
         for seat, sign in ((0, 1), (1, -1)):
             other = plans[1 - seat]
             gains.append(gains_of(self.tree, seat, other, sign * self.tree.payoffs))
@@ -281,6 +282,7 @@ class TreeAnswer(Answer):
         sees = self.positions.visible(position)
         reach = reaches[seat][begin]
         actions = list(self.positions.menus[position][0])
+        # a gain is weighted with the chance that others lead here: the quotient is a value
         values = [float(g / reach) if reach > 0 else np.nan for g in gains[seat][begin:end]]
         return Situation(
             seat,
@@ -298,6 +300,7 @@ class TreeAnswer(Answer):
     def _before(self, seat: int, number: int, sees: Mapping[str, Any]) -> str:
         """The sights and actions that led to an information set."""
         side, parts = self.tree.seats[seat], list[str]()
+        # from the last sequence up to the empty one, number 0
         while sequence := int(side.parents[number]):
             number = side.set_of(sequence)
             position = int(side.examples[number])
@@ -525,10 +528,12 @@ class OpenAnswer(Answer):
     def situations(self, wanted: Mapping[str, Any] | None = None) -> Iterator[Situation]:
         """The situations with the shortest histories, at most MOST_SHOWN; `before` is the play."""
         queue, given = deque([(0, 0, "")]), 0
+        # breadth first: short histories come first
         while queue and given < MOST_SHOWN:
             node, row, path = queue.popleft()
             seat = int(self.open.movers[node])
             places = self.open.positions[node]
+            # one deal of each type of the mover stands for all its deals
             for deal in np.unique(self.open.types[seat], return_index=True)[1].tolist():
                 one = self._situation(node, row, int(places[deal]), path)
                 if all(
@@ -552,6 +557,7 @@ class OpenAnswer(Answer):
         node, row = memory or (0, 0)
         if position in self.open.positions[node]:
             return node, row
+        # the position follows from the own last move by one move of the other player
         for index in range(int(np.diff(self.open.first_action)[node])):
             child, below = self._after(node, row, index)
             if child >= 0 and position in self.open.positions[child]:

@@ -38,7 +38,8 @@ def _plan(parents, first, strategy, plan):
 
 @kernel
 def _fold(parents, first, gains):
-    """Add the best action of each information set to the sequence before it, last sets first."""
+    """Add the best action of each information set to the sequence before it."""
+    # last sets first: a set comes after the sequence before it, so its gains are complete
     for k in range(len(parents) - 1, -1, -1):
         best = gains[first[k]]
         for sequence in range(first[k] + 1, first[k + 1]):
@@ -107,6 +108,7 @@ def bounds(tree: Tree, strategies: tuple[NDArray[Any], NDArray[Any]]) -> tuple[A
         at most `high` against the second. With fractions both are exact.
     """
     found = []
+    # the best response of `seat` bounds what the strategy of the other one guarantees
     for seat, sign in ((1, -1), (0, 1)):
         other = 1 - seat
         check_strategy(tree.seats[other], strategies[other])
@@ -132,6 +134,7 @@ def corners(s, plan, bounds, game):
     height, width = heights[s], widths[s]
     low, high = np.inf, -np.inf
     longest, size = 0, 0.0
+    # side 0: the mover's mixture against each column; side 1: the other mixture against each row
     for side in range(2):
         for a in range(width if side == 0 else height):
             total = 0.0
@@ -155,6 +158,7 @@ def corners(s, plan, bounds, game):
                 low = min(low, total)
             else:
                 high = max(high, total)
+    # roundings of the longest sum of outcomes and of the mixture, and of the products
     slack = 2.0 * (longest + height + width + 8) * UNIT * size
     return low - slack, high + slack
 
@@ -182,6 +186,7 @@ def never_ends(positions: Positions) -> int | None:
     n = len(positions.states)
     choice = np.repeat(np.arange(len(positions.rewards)), np.diff(positions.first_outcome))
     sure = np.zeros(n, bool)
+    # the marked set grows: an action leads on if one of its outcomes ends or is marked
     while True:
         good = (positions.targets < 0) | sure[positions.targets]
         leads = np.zeros(len(positions.rewards), bool)
@@ -241,6 +246,7 @@ class OpenGame:
     @property
     def _counts(self) -> tuple[int, int]:
         histories, situations = dict[int, int](), dict[int, int]()
+        # children first, so that their counts are known
         for v in _last_first(self.first_action, self.children):
             after = self.children[self.first_action[v] : self.first_action[v + 1]].tolist()
             after = [child for child in after if child >= 0]
@@ -263,6 +269,7 @@ class OpenGame:
         n = len(movers)
         sizes, depths = np.zeros(n, np.int64), np.zeros(n, np.int64)
         offsets = np.zeros(len(children), np.int64)
+        # rows of a history: its own actions, then the rows below each action in turn
         for v in _last_first(first_action, children):
             rows = int(first_action[v + 1] - first_action[v])
             for a in range(first_action[v], first_action[v + 1]):
@@ -275,6 +282,7 @@ class OpenGame:
         small = np.zeros((len(matrices), size, size))
         classes = [np.zeros((len(matrices), size), np.int64) for _ in range(2)]
         counts = [np.zeros(len(matrices), np.int64) for _ in range(2)]
+        # equal rows and equal columns are joined: types that an ending doesn't tell apart
         for m, matrix in enumerate(matrices):
             different, by_row = np.unique(matrix, axis=0, return_inverse=True)
             both, by_column = np.unique(different, axis=1, return_inverse=True)
@@ -297,6 +305,7 @@ def _last_first(first_action: NDArray[np.int64], children: NDArray[np.int64]) ->
     """The nodes so that each comes after all nodes that follow it."""
     found: list[int] = []
     entered, stack = {0}, [0]
+    # depth first: a node is listed when all its children are
     while stack:
         v = stack[-1]
         after = children[first_action[v] : first_action[v + 1]].tolist()
@@ -324,6 +333,7 @@ def _respond_openly(me, absolute, game, sums):
     folded = np.zeros(n_types)
     reach[0, : len(other)] = other
     d = 0
+    # a walk with a stack; depth d has its node, its row, its next action, reach and values
     while d >= 0:
         v, k = node[d], turn[d]
         begin = first_action[v]
@@ -332,12 +342,14 @@ def _respond_openly(me, absolute, game, sums):
         if k == 0:
             values[d, :] = -np.inf if is_mine else 0.0
             totals[d, :] = 0.0
+            # totals normalize the average strategy of the opponent, type by type
             for a in range(count if not is_mine else 0):
                 for t in range(len(other)):
                     totals[d, t] += np.float64(sums[row[d] + a, t])
         if k == count:  # all actions are done: d - 1 receives the values
             d -= 1
         else:
+            # branches that no type of the opponent reaches add 0
             alive = False
             for t in range(len(other)):
                 mass = reach[d, t]
@@ -356,6 +368,8 @@ def _respond_openly(me, absolute, game, sums):
                 m = -1 - child
                 for c in range(height[m] if me == 1 else width[m]):
                     folded[c] = 0.0
+                # the reach of the opponent's types is added up by class: one product serves each
+                # class
                 for t in range(len(other)):
                     c = column_class[m, t] if me == 0 else row_class[m, t]
                     folded[c] += reach[d + 1, t]
@@ -371,6 +385,7 @@ def _respond_openly(me, absolute, game, sums):
         if d < 0:
             break
         is_mine = movers[node[d]] == me
+        # the best action of each own type, or the sum over the opponent's actions
         for t in range(len(own)):
             if is_mine:
                 values[d, t] = max(values[d, t], values[d + 1, t])

@@ -43,6 +43,7 @@ class Face:
     def __init__(self, payoffs: Any, own: Seat, other: Seat, value: float, error: float) -> None:
         from scipy.sparse import csr_array, hstack, vstack
 
+        # the last column is t, the weight of the empty sequence
         upper, equal = response_rows(payoffs, own, other)
         n = equal.shape[1]
         total = csr_array(-np.eye(equal.shape[0], 1))
@@ -87,6 +88,7 @@ class Face:
         """
         begin, end = self.own.first[number : number + 2].tolist()
         parent, ranges = int(self.own.parents[number]), []
+        # the weight of the parent is 1, so the weight of a sequence is its probability
         for sequence in range(begin, end):
             cost = np.zeros(self.own.n_sequences)
             cost[sequence] = 1.0

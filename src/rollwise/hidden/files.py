@@ -156,6 +156,7 @@ def kept_or_solved(
         return solve(game, max_states=max_states, progress=progress)
     positions = read(game, max_states)
     reading = time.perf_counter() - began
+    # the key has the rules and our own source, so that a changed program solves anew
     key = hashlib.blake2b(f"{hash_of(positions)} {sources()}".encode(), digest_size=20).hexdigest()
     place = folder / f"{re.sub(r'[^0-9a-zA-Z-]', '_', game.name)[:60]}-{key}.parquet"
     if place.exists():
@@ -292,6 +293,7 @@ def _positions_from(
         raise ValueError(f"it has {len(shares)} rows")
     first_row, first_column = (np.concatenate([[0], np.cumsum(part)]) for part in (heights, widths))
     rows, columns = np.ones(first_row[-1]), np.ones(first_column[-1])
+    # the rows of a position: its mover's actions, then those of the other player
     for place, chooses in enumerate(choosers):
         middle = begin[place] + heights[place]
         if chooses:

@@ -114,6 +114,7 @@ class Learner:
         number = self.tree.seats[mover].numbers[last[mover], self._sights[place]]
         begin, end = self._first[mover][number : number + 2]
         shares = self._strategy(mover, begin, end)
+        # the opponent's strategy adds to the average, and one of its actions is sampled
         if mover != learner:
             sums = self._sums[mover]
             for k, share in enumerate(shares):
@@ -123,12 +124,14 @@ class Learner:
             worth = self._follow(choice + taken, mover, after, learner)
             return float(sign * self._rewards[choice + taken] + worth)
         worths = []
+        # the learner tries all own actions from here
         for k in range(end - begin):
             after = (begin + k, last[1]) if mover == 0 else (last[0], begin + k)
             worth = self._follow(choice + k, mover, after, learner)
             worths.append(self._rewards[choice + k] + worth)
         mean = float(sum(share * worth for share, worth in zip(shares, worths, strict=True)))
         regrets = self._regrets[mover]
+        # the regret of an action is its gain over the mean of the present strategy
         for k, worth in enumerate(worths):
             regrets[begin + k] += worth - mean
         return mean

@@ -45,6 +45,7 @@ def open_game(positions: Positions) -> OpenGame | None:
     nodes, movers = [deals], [0]
     types: list[NDArray[np.int64] | None] = [None, None]
     first_action, children, leaves = [0], list[int](), list[NDArray[np.float64]]()
+    # a node is the list of positions of all deals after the same moves
     for number, node in enumerate(nodes):  # the list grows
         mover, menu = movers[number], positions.menus[node[0]]
         kind = np.unique(positions.sights[node], return_inverse=True)[1]
@@ -54,6 +55,7 @@ def open_game(positions: Positions) -> OpenGame | None:
             types[mover] = known = _ranked(kind)
         if any(positions.menus[s] != menu for s in node) or (_ranked(kind) != known).any():
             return None
+        # two actions that look the same to the other player wouldn't be open
         seen = set[int]()
         for k in range(len(menu[0])):
             outcomes = positions.first_outcome[positions.first_choice[node] + k]
@@ -70,6 +72,7 @@ def open_game(positions: Positions) -> OpenGame | None:
                 return None  # after two actions the other player may see the same
             seen |= sights
             key = tuple(after.tolist())
+            # nodes with the same positions are one: paths of different histories join
             if numbers.setdefault(key, len(nodes)) == len(nodes):
                 nodes.append(after)
                 movers.append(1 - mover)
@@ -85,6 +88,7 @@ def open_game(positions: Positions) -> OpenGame | None:
     joint = np.zeros(shape)
     np.add.at(joint, (rows, columns), weights)
     one, other = joint.sum(axis=1), joint.sum(axis=0)
+    # independent deals weigh in at the root; otherwise their chances are part of the matrices
     is_product = len(deals) == joint.size and np.allclose(joint, np.outer(one, other), 1e-14, 0)
     if not is_product:
         one, other = np.ones(shape[0]), np.ones(shape[1])
@@ -141,6 +145,7 @@ def _traverse(me, weight, rare, part, menu, game, regrets, sums, gained):
             values[d, :] = 0.0
             for t in range(n):
                 got[t] = 0.0
+            # regret matching: shares in proportion to the regrets, uniform where none is above 0
             for k in range(count):
                 for t in range(n):
                     share = np.float64(regrets[row[d] + k, t])
@@ -152,6 +157,7 @@ def _traverse(me, weight, rare, part, menu, game, regrets, sums, gained):
             for k in range(count):
                 for t in range(n):
                     shares[d, k, t] = shares[d, k, t] * got[t] + spread[t]
+            # the start is entered once for each part; the average of its strategy counts once
             if not is_mine and (d > 0 or part[0] == 0):
                 for k in range(count):
                     for t in range(n):
@@ -161,6 +167,7 @@ def _traverse(me, weight, rare, part, menu, game, regrets, sums, gained):
             break
         if turn[d] == count:  # all actions are done
             if is_mine:
+                # CFR+: the gain over the mean adds to the regret, which stays at 0 or above
                 for k in range(count):
                     for t in range(n):
                         gain = gains[d, k, t] - values[d, t]
@@ -174,6 +181,7 @@ def _traverse(me, weight, rare, part, menu, game, regrets, sums, gained):
             k = turn[d]
             target = reach[d + 1] if d + 1 < depth_of else folded
             alive = False
+            # the reach of the opponent's types changes by its own choices only
             for t in range(n_other):
                 mass = reach[d, t] if is_mine else reach[d, t] * shares[d, k, t]
                 target[t] = mass
@@ -192,6 +200,7 @@ def _traverse(me, weight, rare, part, menu, game, regrets, sums, gained):
                 n_classes = width[m] if me == 0 else height[m]
                 for c in range(n_classes):
                     spread[c] = 0.0
+                # equal types of the ending are added up; one product then serves each class
                 for t in range(n_other):
                     spread[column_class[m, t] if me == 0 else row_class[m, t]] += target[t]
                 mine = height[m] if me == 0 else width[m]
@@ -246,9 +255,11 @@ def minimize_regret_openly(
     rows, count = int(game.sizes[0]), int(game.first_action[1])
     regrets, sums = (np.zeros((rows, game.n_types), np.float32) for _ in range(2))
     done, check, deadline = 0, FEWEST, time.monotonic() + seconds
+    # the two parts of the start write to different rows, so they need no lock
     parts = [(0, 1), (1, count)] if count > 1 else [(0, 1)]  # as large as each other, about
     with ThreadPoolExecutor(len(parts)) as pool:
         while True:
+            # alternating updates: the second player answers the new regrets of the first
             for t in range(done + 1, check + 1):
                 for me in (0, 1):
                     gained = np.zeros((count, game.n_types))
@@ -264,6 +275,7 @@ def minimize_regret_openly(
                 progress(f"± {bound:.1e} after {done:,} iterations", done, iterations)
             if bound <= tolerance or done >= iterations or time.monotonic() > deadline:
                 return OpenStrategies(sums, low, high, rounding, done)
+            # the next check comes when the bound should reach the tolerance, at the present rate
             longer = min(max((bound / tolerance) ** (1 / POWER), 1.2), 4.0)
             check = min(iterations, round(done * longer))
 

@@ -78,6 +78,7 @@ def solve_program(tree: Tree) -> tuple[NDArray[np.float64], NDArray[np.float64]]
 
     upper, equal = response_rows(payoff_matrix(tree), *tree.seats)
     n, columns = tree.seats[0].n_sequences, equal.shape[1]
+    # w[root] is the first variable behind the plan; the duals of the rows are the other plan
     found = linprog(
         -np.eye(1, columns, n)[0],
         A_ub=upper,
@@ -105,6 +106,7 @@ def complete(tree: Tree, plans: Any) -> tuple[NDArray[np.float64], NDArray[np.fl
         sign = 1 if number == 0 else -1
         gains = gains_of(tree, number, other, sign * tree.payoffs.astype(np.float64))
         strategy = np.ones(seat.n_sequences)
+        # realization weights within a set, divided by their sum, are its probabilities
         for begin, end in pairwise(seat.first.tolist()):
             part, total = own[begin:end], own[begin:end].sum()
             if total <= 1e-9:
@@ -126,6 +128,7 @@ def as_fractions(
     tree : Tree
         With payoffs in fractions.
     """
+    # equal bounds prove the strategies optimal; coarse fractions first
     for denominator in DENOMINATORS:
         found = tuple(
             _rounded(seat, strategy, denominator)
@@ -142,6 +145,7 @@ def _rounded(seat: Seat, strategy: NDArray[np.float64], denominator: int) -> NDA
     found = np.array(
         [Fraction(p).limit_denominator(denominator) for p in strategy.tolist()], object
     )
+    # the largest probability takes the rounding of the others
     for begin, end in pairwise(seat.first.tolist()):
         largest = begin + int(np.argmax(strategy[begin:end]))
         found[largest] += 1 - sum(found[begin:end])

@@ -269,6 +269,7 @@ class _Reading:
         kinds, menus, sights = [], [], []
         rewards: list[Any] = []
         first_choice, first_outcome, rows = [0], [0], list[tuple[Any, Any, int, int]]()
+        # breadth first: `_number` appends a new state to the list that is read here
         for state in _growing(self.states):
             kind, menu, choices = self._choices(state)
             kinds.append(kind)
@@ -383,6 +384,7 @@ class _Reading:
                 weight = self._number_of(weight, state, words)
             if weight < 0:
                 self._refuse(state, words, f"the weight {weight} is negative")
+            # equal outcomes add up to one
             if weight:
                 key = (then, None if then not in ON and is_over(then) else after)
                 sums[key] = sums.get(key, 0) + weight
@@ -453,6 +455,7 @@ def solving_order(
         np.searchsorted(edges[0], np.arange(count + 1)) if edges.size else np.zeros(count + 1, int)
     )
     ready, ranks = deque(np.flatnonzero(waits == 0).tolist()), np.empty(count, np.int64)
+    # the queue has components whose successors all have their rank
     for rank in range(count):
         component = ready.popleft()
         ranks[component] = rank

@@ -34,7 +34,8 @@ def _gather(begins, others, payoffs, plan, gains):
 
 @inner_kernel
 def _learn(parents, first, gains, regrets, strategy):
-    """Update regrets and strategy of each information set, last sets first."""
+    """Update regrets and strategy of each information set."""
+    # last sets first: the worth of a set is part of the gain of the sequence before it
     for k in range(len(parents) - 1, -1, -1):
         begin, end = first[k], first[k + 1]
         worth = 0.0
@@ -43,6 +44,7 @@ def _learn(parents, first, gains, regrets, strategy):
         total = 0.0
         for s in range(begin, end):
             gain = gains[s] - worth
+            # the last gain counts twice in the strategy: it predicts the next one
             regrets[s] = max(regrets[s] + gain, 0.0)
             strategy[s] = max(regrets[s] + gain, 0.0)
             total += strategy[s]
@@ -54,6 +56,7 @@ def _learn(parents, first, gains, regrets, strategy):
 @inner_kernel
 def _play(parents, first, strategy, weight, plan, sums):
     """Write the realization weights of a strategy, and add them to the average."""
+    # parents come first, so their weights are final
     for k in range(len(parents)):
         for s in range(first[k], first[k + 1]):
             plan[s] = plan[parents[k]] * strategy[s]
@@ -132,4 +135,5 @@ def minimize_regret(
             progress(f"± {(high - low) / 2:.1e} after {done:,} iterations", done, iterations)
         if (high - low) / 2 <= tolerance or done >= iterations or time.monotonic() > deadline:
             return found, done
+        # checks become rarer: the next one comes after half as many iterations again
         check = min(iterations, done + max(FEWEST, done // 2))

@@ -141,6 +141,7 @@ def _solve_matrix(matrix, height, width, x, y, table, basis):
         x[row], y[column] = 1.0, 1.0
         return best_low
     # The tableau: rows of M with slack variables, and last the negative objective.
+    # entries from 1 to 2: with a positive matrix the sum of q is 1 / value, so it is bounded
     shift, scale = least, most - least
     columns = width + height + 1
     for i in range(height):
@@ -154,6 +155,7 @@ def _solve_matrix(matrix, height, width, x, y, table, basis):
         table[height, j] = -1.0 if j < width else 0.0
     for pivots in range(50 * (height + width)):
         entering, steepest = -1, -1e-12
+        # the steepest objective enters, or the first one, which ends cycles
         for j in range(columns - 1):
             if table[height, j] < steepest:
                 entering = j
@@ -163,6 +165,7 @@ def _solve_matrix(matrix, height, width, x, y, table, basis):
         if entering < 0:
             break
         leaving, ratio = -1, np.inf
+        # the smallest ratio leaves: right sides stay at 0 or above
         for i in range(height):
             if table[i, entering] > 1e-12:
                 r = table[i, columns - 1] / table[i, entering]
@@ -179,12 +182,14 @@ def _solve_matrix(matrix, height, width, x, y, table, basis):
                 for j in range(columns):
                     table[i, j] -= factor * table[leaving, j]
         basis[leaving] = entering
+    # basic variables are the second player's; reduced costs of the slacks are the first's
     for i in range(height):
         if basis[i] < width:
             y[basis[i]] = max(table[i, columns - 1], 0.0)
         x[i] = max(table[height, width + i], 0.0)
     x[:height] /= x[:height].sum()
     y[:width] /= y[:width].sum()
+    # the mixtures guarantee low and high, so the middle is off by half their distance at most
     low, high = np.inf, -np.inf
     for j in range(width):
         worth = 0.0
@@ -212,6 +217,7 @@ def _sweep(order, plan, largest, game):
     for s in order:
         height, width = heights[s], widths[s]
         choice = first_choice[s]
+        # the choices of a position are its pairs of actions, row by row
         for i in range(height):
             for j in range(width):
                 matrix[i, j] = _entry(
@@ -302,9 +308,11 @@ def _settle(
         change, sweeps = _sweep(part, plan, widest, game.arrays), sweeps + 1
     if change > STOP * scale:
         raise NotConverged(f"{title}: after {SWEEPS:,} sweeps values still change by {change:.1e}")
+    # bounds of a cycle depend on themselves: grow until a round adds little
     while _widen(part, plan, bounds, game.arrays) > 1e-3:
         pass
     bounds[part] = bounds[part] * 1.01 + 4 * UNIT * scale
+    # then some room more, doubled until one pass needs no growth
     for _ in range(ROUNDS):
         if _widen(part, plan, bounds.copy(), game.arrays) == 0:
             break
@@ -341,6 +349,7 @@ def evaluate_positions(
     row, column = np.divmod(within, game.widths[place])
     choice_of = np.repeat(np.arange(n_choices), np.diff(game.first_outcome))
     parts = []
+    # a fixed strategy becomes part of the chances; only the responder's axis remains a choice
     for mover in (0, 1):
         keeps_row, keeps_column = responder == mover, responder == 1 - mover
         share = np.ones(n_choices)
@@ -360,6 +369,7 @@ def evaluate_positions(
     number = first_choice[position] + choice  # of the new choice
     outcome = np.concatenate([np.arange(len(choice_of))] * 2)
     source = np.concatenate([choice_of, choice_of + n_choices])
+    # outcomes of choices that became one lie side by side
     order = np.argsort(number[source], kind="stable")
     outcome, source = outcome[order], source[order]
     mover = position[source] & 1

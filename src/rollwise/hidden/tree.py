@@ -96,6 +96,7 @@ class _Sets:
         """The first sequence of the information set of each node."""
         sights = self.positions.sights[places]
         width = len(self.positions.states) + 1
+        # all nodes of this depth at once: equal pairs of sequence and sight are one set
         keys, index, inverse = np.unique(
             last * width + sights, return_index=True, return_inverse=True
         )
@@ -183,6 +184,7 @@ def unfold(positions: Positions, exact: bool = False, limit: int | None = None) 
     weight = np.ones(1, number)
     leaves: list[tuple[NDArray[Any], ...]] = []
     nodes, depth = 0, 0
+    # one depth of the tree at a time, all its nodes in arrays
     while len(place):
         nodes, depth = nodes + len(place), depth + 1
         if nodes > limit:
@@ -201,9 +203,11 @@ def unfold(positions: Positions, exact: bool = False, limit: int | None = None) 
         node = np.repeat(np.arange(len(place)), count)
         choice = positions.first_choice[place[node]] + within
         after = base[:, node]
+        # the mover's sequence goes on by the action; the other player's stays
         for seat in (0, 1):
             after[seat] += np.where(moves[node] & (turn[node] == seat), within, 0)
         sign = np.where(turn[node] == 0, 1, -1)
+        # a reward on the way is a leaf of its own, with no mass of chance
         if pays and (given := rewards[choice] != 0).any():
             amount = weight[node][given] * rewards[choice[given]] * sign[given]
             leaves.append((*after[:, given], amount, amount * 0))
@@ -222,6 +226,7 @@ def unfold(positions: Positions, exact: bool = False, limit: int | None = None) 
         place, turn, last, weight = _merged(place, turn, last, weight)
     seats = sets[0].done(), sets[1].done()
     rows, columns, *numbers = (np.concatenate(part) for part in zip(*leaves, strict=True))
+    # leaves with the same pair of sequences add up to one entry of the matrix
     pairs, inverse = np.unique(rows * seats[1].n_sequences + columns, return_inverse=True)
     payoffs, masses = (added(inverse, part, len(pairs)) for part in numbers)
     rows, columns = np.divmod(pairs, seats[1].n_sequences)

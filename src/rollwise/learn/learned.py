@@ -142,6 +142,7 @@ class Learned:
             raise UsageError("that isn't an earlier point of the same run")
         total = np.zeros(len(visits))
         squares = np.zeros(len(visits))
+        # sums and sums of squares of the earlier games are subtracted from those of all games
         for part, sign in ((self, 1), (earlier, -1)):
             n = part.visits
             mean = np.where(n > 0, part.values, 0.0)
@@ -302,6 +303,7 @@ class Tally:
                     self._gained,
                     words,
                 )
+            # the kernel stops at a game longer than the path, before it counts the game
             if games == 0:
                 return
             if most >= MOST_MOVES:
@@ -333,6 +335,7 @@ def add_up(base: Arrays, tallies: Sequence[Tally]) -> Arrays:
     parts = [tally.arrays() for tally in tallies]
     if len(parts) == 1:
         return {name: array.copy() for name, array in parts[0].items()}
+    # the sums of each worker since `base` count once; scales are extremes, which need no `base`
     total = {"sums": base["sums"] + sum(part["sums"] - base["sums"] for part in parts)}
     if "scales" in base:
         scales = np.stack([part["scales"] for part in parts])
@@ -438,6 +441,7 @@ def load_learner(path: Path, graph: StateGraph, make: type[Learner]) -> Learner:
     if not all(0 <= count < 2**62 for count in counts.values()):
         raise LearnerFileError(f"{path} is damaged: it counts {counts}")
     learner.games, learner.recorded, learner.round_end = counts.values()
+    # every array must have the shape and type of the new learner's, or the file is refused
     take = partial(_like, path, arrays)
     learner.words[...] = take("words", learner.words)
     learner.base = {name: take(f"base.{name}", array) for name, array in learner.base.items()}
@@ -541,6 +545,7 @@ def read_game_record(
             if missing:
                 raise UsageError(f"{where}: the state that follows has no {missing[0]}")
             outcome = [outcome[field] for field in graph.field_names]
+        # a lottery may have this target twice, with and without a PASS: such a record is ambiguous
         t = graph.find(outcome)
         passes = {way.passes for way in action.outcomes if way.target == t}
         if not passes:

@@ -144,6 +144,7 @@ class Learner:
         target = self.games + games
         piece = FIRST_PIECE * self.workers
         with held_back() as interrupt, ThreadPoolExecutor(self.workers) as pool:
+            # Ctrl-C and progress wait for the end of a piece: pieces grow to about SECONDS_A_PIECE
             while self.games < target and not interrupt.asked:
                 started = time.perf_counter()
                 end = min(target, self.games + piece)

@@ -191,6 +191,7 @@ def _replace(path: Path, write: Callable[[Path], object]) -> None:
 
 def _new_part(path: Path, mode: int) -> tuple[Path, int]:
     """A new file with its own name, with `mode` under the mask of the process."""
+    # a random name, and O_EXCL: two writers never share an unfinished file
     while True:
         writer = f"{_host()}-{os.getpid()}-{os.urandom(4).hex()}"
         part = path.with_name(f".{path.name[:100]}.{writer}{SUFFIX}")
@@ -246,6 +247,7 @@ def read_text(path: Path, encoding: str = "utf-8-sig") -> str:
     """
     parts, left = [], MOST
     with path.open(encoding=encoding) as file:
+        # limited as it is read: a device may have no end
         while part := file.read(1 << 20):
             left -= len(part)
             if left < 0 or "\0" in part:

@@ -307,6 +307,7 @@ class Clock:
 
         start(threading.Thread(target=run, daemon=True))
         try:
+            # waits in short steps, since Ctrl-C is noticed between them only
             while not working.acquire(timeout=min(PATIENCE, max(self.left, 0.0))):
                 self.look()
         except BaseException:

@@ -107,6 +107,7 @@ def source_stamp(*paths: Path) -> str:
     """A hash of the sources in files and, recursively, in rollwise's files they import from."""
     files: set[Path] = set()
     waiting = list(paths)
+    # the files reached by imports, each once
     while waiting:
         one = waiting.pop()
         if one not in files:

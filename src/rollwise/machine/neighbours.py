@@ -38,6 +38,7 @@ def read_file(name: str, path: Path) -> ModuleType:
         raise ImportError(f"{path} can't be read as a Python file")
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Finder())  # before the finder that reads cached code
+    # neighbours of an earlier reading would be stale
     for known in [known for known in sys.modules if known.startswith(f"{name}.")]:
         del sys.modules[known]
     module = importlib.util.module_from_spec(spec)

@@ -69,6 +69,7 @@ def _hash_of(path: Path, start: int, *left_out: int) -> str:
     digest = hashlib.blake2b(digest_size=16)
     size = path.stat().st_size
     with path.open("rb") as file:
+        # the stored hashes are skipped: they can't be part of what they cover
         for place in (*sorted(left_out), size):
             file.seek(start)
             while (left := place - file.tell()) > 0 and (piece := file.read(min(left, PIECE))):

@@ -145,6 +145,7 @@ class _Run(Generic[Piece]):
         try:
             while True:
                 with self._changed:
+                    # the first task in this core's ranking with a piece, and with no core at it
                     while (ready := next(filter(self._is_ready, tasks), None)) is None:
                         if self._failures or (self._exhausted and not self._at_once):
                             return

@@ -115,6 +115,7 @@ def make_room(
             about = path.stat()
             files.append((about.st_mtime, about.st_size, path))
     total = 0
+    # from the newest on: all files beyond a limit are the oldest
     for number, (_, size, path) in enumerate(sorted(files, reverse=True)):
         total += size
         if total > most_bytes or number >= most_files:

@@ -112,11 +112,13 @@ class Component:
         after = (seats - table.passes[lottery].astype(np.int64)[:, None]) % len(seats)
         chance, over = table.chance[lottery], table.over[lottery]
         target = np.where(over, 0, table.outcome_state[outcome])
+        # the local number of a target, by binary search in the sorted states
         order = np.argsort(self.states)
         place = order[np.minimum(np.searchsorted(self.states[order], target), n - 1)]
         inside = ~over & (self.states[place] == target)
         rest = np.where(over[:, None], table.payoff[lottery], self.values[target[:, None], after])
         rest[inside] = 0.0
+        # targets outside and endings have known values: they are the constant of each action
         known = np.add.reduceat(chance[:, None] * rest, np.cumsum(sizes) - sizes)
         rows = np.repeat(np.arange(len(sizes)), sizes)[inside, None] * len(seats) + seats
         columns = place[inside, None] * len(seats) + after[inside]
@@ -139,10 +141,12 @@ class Component:
         try:
             solver = splu(matrix)
         except RuntimeError:  # play is so slow that doubles can't tell it from endless play
+            # a small addition to the diagonal makes the system regular
             solver = splu(csc_array(matrix + 2.0**-50 * eye_array(len(self.states) * n)))
         values = solver.solve(mixture @ known.ravel())
         self.values[self.states] = values.reshape(-1, n)
         self.worth[:] = known + (mean @ values).reshape(-1, n)
+        # the same system with a cost of 1 a move: the longest expected stay in the component
         moves = float(solver.solve(np.ones(len(values))).max())
         self.margin = max(MARGIN, UNIT * moves)
         return solver
@@ -156,6 +160,7 @@ class Component:
             now = actions[np.argmax(probability[actions])]
             got = np.min(mine[actions[probability[actions] > 0]])
             if mine[best] > got + self.margin:
+                # the likeliest action, if it is the best, is paired with the worst one
                 other = best if best != now else actions[np.argmax(-mine[actions])]
                 better.append((i, int(now), int(other)))
         return better
@@ -179,6 +184,7 @@ def slopes_of_gaps(
     """
     mean, n, every = component.steps[0], component.graph.players, np.arange(len(a))
     right = np.zeros((len(component.states), n, len(a)))
+    # chance moved from b[j] to a[j] changes the right side in the rows of its state only
     right[component.state_of[a], :, every] = component.worth[a] - component.worth[b]
     moved = solver.solve(right.reshape(-1, len(a)))
     return np.asarray((mean[a * n] - mean[b * n]) @ moved)
@@ -203,15 +209,18 @@ def limit_of_quantal_responses(component: Component) -> Floats | None:
     sizes = np.diff(component.begins)
     last = np.repeat(component.begins[1:] - 1, sizes)
     a = np.flatnonzero(np.arange(len(last)) != last)
+    # the chances of a state sum to 1, so that of its last action is no unknown
     if not 0 < len(a) <= MOST_ACTIONS:
         return None
     path = _Path(component, a, last[a])
     chances, temperature, factor = 1.0 / sizes[component.state_of[a]], HOT, 0.5
+    # each temperature starts at the last solution; the step adapts to Newton's method
     while temperature > COLD:
         if factor > SLOW or component.is_late:
             return None
         chances_after = path.follow(chances, factor * temperature)
         if chances_after is None:
+            # the path bends here: a smaller step from the same point
             factor = factor**0.5
             continue
         chances, steps = chances_after
@@ -259,6 +268,7 @@ class _Path:
             solver = self.component.evaluate(self.all_chances(chances))
             answers = self.responses(mine[self.a] - mine[self.b], temperature)
             off = chances - answers
+            # a solution is a fixed point of chances = answers(gaps(chances))
             if np.abs(off).max() < ENOUGH:
                 return chances, step
             slopes = slopes_of_gaps(self.component, solver, self.a, self.b)
@@ -272,6 +282,7 @@ class _Path:
             longest = np.abs(move).max()
             if not np.isfinite(longest):
                 return None
+            # the slopes hold nearby only, so a long step is shortened
             chances = np.clip(chances + move * min(1.0, FAR / longest), 0.0, 1.0)
         return None
 
@@ -296,6 +307,7 @@ def settle_component(component: Component, chosen: NDArray[Any]) -> tuple[bool, 
     probability[component.begins[:-1] + chosen[component.states] - firsts] = 1.0
     if len(component.states) * component.graph.players > MOST_UNKNOWNS:
         return False, probability
+    # cheap searches first: few starts, quantal responses, many starts
     for search in (_settled, _by_quantal_responses, partial(_settled, starts=STARTS)):
         trial = probability.copy()
         if search(component, trial):
@@ -311,6 +323,7 @@ def _by_quantal_responses(component: Component, probability: Floats) -> bool:
         return False
     likely = near > CERTAIN
     a, b = [], []
+    # unlikely actions are dropped; each of the others is mixed with the likeliest one
     for first, stop in pairwise(component.begins):
         actions = np.arange(first, stop)
         most = first + int(np.argmax(near[first:stop]))
@@ -351,6 +364,7 @@ def _balance(
     a, b = np.array(list(pairs.values())).T
     random = np.random.default_rng(0)
     start = probability[a].copy()
+    # the present profile, one half each, and then random starts
     for number in range(starts):
         if _newton(component, a, b, start, probability):
             return True
@@ -387,6 +401,7 @@ def _newton(
         np.subtract.at(probability, b, p)  # of a state there may be several pairs
         solver = component.evaluate(probability)
         gap = component.worth[a, 0] - component.worth[b, 0]
+        # a mixture needs a gap of 0; at a chance of 0 or 1 the gap only has to keep it there
         settled = (
             (np.abs(gap) <= component.margin / 4)
             | ((p == 1.0) & (gap > 0))
@@ -398,6 +413,7 @@ def _newton(
         scale = 1.0 / max(float(np.abs(slopes).max()), 1e-12)
         moved = p + scale * gap
         low, high = moved <= 0.0, moved >= 1.0
+        # projected Newton: some chances go to 0 or 1 by their gap, the others follow the slopes
         step = np.where(low, -p, np.where(high, 1.0 - p, 0.0))
         free = np.flatnonzero(~low & ~high)
         if len(free):
@@ -427,6 +443,7 @@ def equilibria_by_support(
     """
     equilibria: list[Floats] = []
     a, b = np.array(pairs).T
+    # per decision: the first action, the second, or a mixture of both
     for support in product((1.0, 0.0, 0.5), repeat=len(pairs)):
         tried, start = probability.copy(), np.array(support)
         tried[a], tried[b] = start, 1.0 - start

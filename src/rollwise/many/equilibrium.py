@@ -187,6 +187,7 @@ class Equilibrium:
         bounds = np.where(np.isfinite(self.error_bounds), self.error_bounds, 0.0)
         bounds /= Stakes.of(graph).span
         table = table_of(graph)
+        # the error of a known ending is 0, so its payoff is 0 in this mean
         ends_known = table._replace(payoff=np.zeros_like(table.payoff))
         off = self._mean_after(bounds, ends_known)
         terms = 16.0 + float(np.diff(graph.lotteries.indptr).max())
@@ -490,6 +491,7 @@ def find_others(
             progress("other starts", start, starts)
         unsettled += not _keep(equilibrium, others, seed=seed + start)
     tried = 0
+    # a support fixes one component, and the search is repeated: earlier components depend on it
     for component, pairs in _opposed(equilibrium, others):
         if tried == MOST_COMPONENTS:
             break
@@ -533,6 +535,7 @@ def _opposed(
     """Components with few opposed decisions, and two actions of each."""
     seen = set()
     components = equilibrium.graph.components
+    # another equilibrium first differs in a component, or this one mixes there
     places = [(int(components.position[other.first]), other.found) for other in list(others)]
     places += [(int(components.position[state]), equilibrium) for state in equilibrium.mixing]
     for index, other in places:
@@ -560,5 +563,5 @@ def _decisions(
             one, two = actions[taken].tolist()
             pairs.append((one, two))
         elif np.count_nonzero(taken) > 2:
-            return []
+            return []  # larger supports aren't tried
     return pairs

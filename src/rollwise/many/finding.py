@@ -84,9 +84,11 @@ def find_profile(
             if search.is_late:
                 search.evaluate(component, stop)
                 break
+            # sweeps stop before the next component with given chances
             end = next((c for c in held if component <= c < stop), stop)
             if end > component:
                 component = search.sweep(component, end)
+            # sweeps stopped early: best choices of this component depend on each other
             if component < end:
                 search.settle(component)
                 component += 1
@@ -142,11 +144,13 @@ class _Search:
     def _fixed(self, component: int, stop: int) -> None:
         """Compute the values of the present choices."""
         while component < stop:
+            # a component that doesn't settle keeps its last values
             component = self._sweep(component, stop, NO_MARGIN, MOST_SWEEPS) + 1
 
     def evaluate(self, component: int, stop: int) -> None:
         """Leave choices as they are, since time is over."""
         components = self.graph.components
+        # components without a choice need no search, and count as settled
         choice = np.diff(self.graph.action_indptr) > 1
         places = slice(components.indptr[component], components.indptr[stop])
         sizes = np.diff(components.indptr[component : stop + 1])
@@ -227,10 +231,12 @@ def sweep_components(component, stop, table, numbers, chosen, margin, tolerance,
     before, matrix = np.empty(n_seats), np.empty((n_seats, n_seats))
     for c in range(component, stop):
         feedback = table.feedback[c]
+        # the second row, the chances of returning, is needed for Newton's step only
         m = 2 if feedback >= 0 else 1
         change, least, sweep = np.inf, np.inf, 0
         while change > tolerance and sweep < most_sweeps:
             sweep += 1
+            # play that is at the feedback state has returned to it, after 0 seats
             if feedback >= 0:
                 for k in range(n_seats):
                     before[k] = numbers[0, feedback, k]
@@ -240,21 +246,26 @@ def sweep_components(component, stop, table, numbers, chosen, margin, tolerance,
             for place in range(table.ends[c], table.ends[c + 1]):
                 s = index(table.order[place])
                 now = chosen[s]
+                # the present action goes first: another one must be better by the margin
                 look(now, table, numbers, n_seats, best[:m])
                 for a in range(action_indptr[s], action_indptr[s + ONE]):
                     if a != chosen[s]:
+                        # the mover's value is enough to compare; a better action needs all values
                         look(a, table, numbers, 1, found[:1])
                         if found[0, 0] > best[0, 0] + margin:
                             look(a, table, numbers, n_seats, best[:m])
                             now = a
                 chosen[s] = now
+                # without a cycle one sweep is final, and `change` stays 0
                 if feedback < ACYCLIC:
                     for k in range(n_seats):
                         change = max(change, abs(best[0, k] - numbers[0, s, k]))
                 store(best, m, numbers, s)
             if feedback >= 0:
+                # every cycle passes through the feedback state, so its change decides
                 for k in range(n_seats):
                     change = max(change, abs(numbers[0, feedback, k] - before[k]))
+                # Newton's step follows progress only; after a change of policy it might go astray
                 if tolerance < change < least:
                     least = change
                     newton(before, numbers[:, feedback], matrix)
@@ -286,6 +297,7 @@ def newton(before, after, matrix):
     """
     n = before.shape[0]
     step = after[0] - before
+    # the slope of seat k in seat j is the chance that play returns after k - j seats
     for k in range(n):
         for j in range(n):
             matrix[k, j] = (1.0 if k == j else 0.0) - after[1, (k - j) % n]

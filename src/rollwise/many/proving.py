@@ -94,6 +94,7 @@ class SeatsGame:
         bounds = certify_ending(self.alone, layer, sign * values, begun=begun).bounds
         players, stakes = self.graph.players, Stakes.of(self.graph)
         movers = -np.arange(players) % players  # so many seats before the seat
+        # row j has values of seat 0 with seat j to move: seat 0 is the k-th after the mover n - k
         values, bounds = (x.reshape(players, -1)[movers].T for x in (values, bounds))
         # a third of a win, as a payoff, has been rounded; and so is the number in units
         rounded = ((bounds + UNIT) / stakes.span + UNIT) * (1.0 + 4.0 * UNIT)
@@ -132,6 +133,7 @@ def bound_components(component, stop, table, probability, tied, numbers, room, m
             grows = False
             for place in range(table.ends[c], table.ends[c + 1]):
                 s = index(table.order[place])
+                # `need` is the first of `rooms`: the least bounds that these successors allow
                 need_of(s, table, probability, tied, numbers, rooms)
                 for bound in range(2):
                     for k in range(n_seats):
@@ -165,6 +167,7 @@ def hurry(sweep, bounds, last, room):
         The relative excess of the growth.
     """
     rate = 0.0
+    # the rate of a sweep is the largest of all seats: one extrapolation has to cover each of them
     for i in range(bounds.shape[0]):
         for k in range(bounds.shape[1]):
             if sweep == 1:
@@ -172,6 +175,7 @@ def hurry(sweep, bounds, last, room):
             before, now = last[0, i, k] - last[1, i, k], bounds[i, k] - last[0, i, k]
             if now > 0.0:
                 rate = max(rate, now / before if before > 0.0 else np.inf)
+    # odd sweeps only measure: the two growths of a rate must both come after the last jump
     more = rate / (1.0 - rate) * (1.0 + room) if sweep % 2 == 0 and rate < 1.0 else 0.0
     for i in range(bounds.shape[0]):
         for k in range(bounds.shape[1]):
@@ -236,6 +240,7 @@ def bounded_by_sweeps(
     numbers[0] = values
     tied = np.zeros(graph.n_actions, np.bool_) if tied is None else tied
     arrays = table_of(graph), probability, tied, numbers
+    # the bounds are candidates, which `check_bounds` proves or refuses
     for first, stop in pieces(graph, progress):
         if bound_components(first, stop, *arrays, ROOM, MOST_SWEEPS) < stop:
             return None
@@ -253,6 +258,7 @@ def slow_claims(graph: StateGraph, probability: Floats) -> tuple[Floats, Floats,
     worth, off = SeatsGame(graph, [probability, *others]).certified()
     best, room = SeatsGame(graph, [None, *others]).certified()
     values, nobody = stakes.on_grid(worth), np.zeros(graph.n_actions, np.bool_)
+    # the larger the multiple, the more room for rounding, and the looser the bound
     for times in MULTIPLES:
         gains = np.maximum(best - values, 0.0) + times * room
         numbers = np.stack([values, gains, times * off])
@@ -388,6 +394,7 @@ def mark_ties(table, values, probability, off, room, tied, spread):
         first, last = index(action_indptr[s]), index(action_indptr[s + ONE])
         if last - first < 2:
             continue
+        # the largest lower bound of the actions; an action is tied unless its upper bound is below
         least, several, taken = -np.inf, 0, 0
         for a in range(first, last):
             look(a, table, values, n_seats, room[a - first : a - first + 1])
@@ -401,6 +408,7 @@ def mark_ties(table, values, probability, off, room, tied, spread):
             continue
         for a in range(first, last):
             tied[a] = room[a - first, 0] + off[a] >= least
+        # a tie matters to seat k by the range of its values over the tied actions
         for k in range(n_seats):
             low, high = np.inf, -np.inf
             for a in range(first, last):

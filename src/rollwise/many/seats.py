@@ -208,12 +208,14 @@ def seen_from(
     total = np.add.reduceat(graph.lotteries.weight.astype(np.float64), graph.lotteries.indptr[:-1])
     mixes = any(p is not None and bool(np.any((p > 0) & (p < 1))) for p in profile)
     parts: list[dict[str, NDArray[Any]]] = []
+    # one copy of all states for each seat to move; its targets lie in the copy of the next mover
     for mover, chance in enumerate(profile):
         taken = np.arange(graph.n_actions) if chance is None else np.flatnonzero(chance > 0)
         outcome, sizes = outcomes_of(graph, taken)
         lottery = graph.outcome_lottery[outcome]
         weight = graph.lotteries.weight[lottery]
         if mixes:
+            # a mixture becomes one action: the chance of its action times that of the outcome
             shares = np.ones(len(taken)) if chance is None else chance[taken]
             weight = np.repeat(shares / total[graph.action_lottery[taken]], sizes) * weight
         target = graph.outcome_state[outcome].astype(np.int64)

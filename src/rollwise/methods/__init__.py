@@ -70,6 +70,7 @@ def _about_parameters(docstring: str) -> dict[str, str]:
     about: dict[str, str] = {}
     names: list[str] = []
     for line in lines:
+        # an unindented line names parameters; the indented lines below it describe them
         if line[:1] != " ":
             names = re.findall(r"\w+", line.partition(" : ")[0])
             about |= dict.fromkeys(names, "")

@@ -106,6 +106,7 @@ def exact(
     indptr = graph.components.indptr.tolist()
     status = Status.CONVERGED
     done = 0
+    # terminal components first: a component reads values of finished ones only
     for low, high in pairwise(indptr):
         if clock.is_up:
             status = Status.OUT_OF_TIME
@@ -169,6 +170,7 @@ def _require_unrounded(graph: StateGraph) -> None:
         if not rounded:
             continue
         if what == "reward":
+            # the message shows one action with this number
             place = int(np.flatnonzero(graph.action_reward == rounded[0])[0])
         else:
             outcome = np.flatnonzero(graph.outcome_payoff == rounded[0])[0]
@@ -275,18 +277,21 @@ class _Exact:
 
     def _evaluate(self, states: list[int]) -> None:
         """Values under the chosen actions: affine in the cut states, then a linear system."""
+        # a component without a cycle takes one look ahead
         if len(states) == 1 and states[0] not in self._followers(states[0]):
             self.values[states[0]] = self._worth(self.chosen[states[0]])
             return
         self.rounds += 1
         row = {s: i for i, s in enumerate(states)}
         cut: dict[int, int] = {}
+        # cut states are read before the sweep reaches them: they are a feedback vertex set
         for s in states:
             for t in self._followers(s):
                 if row.get(t, -1) >= row[s]:
                     cut.setdefault(t, len(cut))
         constant: dict[int, Any] = {}
         slopes: dict[int, dict[int, Any]] = {}
+        # one sweep writes each value as constant + sum of slope * value of a cut state
         for s in states:
             a = self.chosen[s]
             known = self.fmpq(0)
@@ -300,11 +305,13 @@ class _Exact:
                 elif row[t] >= row[s]:
                     slope[cut[t]] = slope.get(cut[t], 0) + self.fmpq(w)
                 else:
+                    # successors earlier in the sweep have their affine form already
                     known += w * constant[t]
                     for j, x in slopes[t].items():
                         slope[j] = slope.get(j, 0) + w * x
             constant[s] = self.reward[a] + known / self.total[a]
             slopes[s] = {j: x / self.total[a] for j, x in slope.items()}
+        # the forms of the cut states are a linear system in their values
         solution = self._solve(cut, constant, slopes)
         for s in states:
             self.values[s] = constant[s] + sum(
@@ -327,6 +334,7 @@ class _Exact:
             return []
         matrix = fmpq_mat(m, m)
         right = fmpq_mat(m, 1)
+        # (I - slopes) x = constants, in the values x of the cut states
         for s, i in cut.items():
             right[i, 0] = constant[s]
             for j, x in slopes[s].items():
@@ -374,6 +382,7 @@ def fraction_bits(ends, indptr, lottery_bits, lottery, outcome, target, bits):
     systems = 0.0
     most = 0.0
     most_feedback = 0
+    # terminal components first: they have the last places
     for c in range(ends.shape[0] - 1):
         low, high = n - ends[c + 1], n - ends[c]
         longest = 0.0
@@ -384,8 +393,11 @@ def fraction_bits(ends, indptr, lottery_bits, lottery, outcome, target, bits):
             here = 0.0
             for k in range(np.int64(indptr[number + 1]) - np.int64(indptr[number])):
                 t = np.int64(target[first + k])
+                # an ending
                 if t >= n:
                     continue
+                # from `high` on components are finished; places up to i are read before they are
+                # written
                 if t >= high:
                     before = max(before, path[t])
                 elif t > i:
@@ -397,6 +409,7 @@ def fraction_bits(ends, indptr, lottery_bits, lottery, outcome, target, bits):
             path[i] = before + lottery_bits[number]
             inside[i] = here + lottery_bits[number]
             longest = max(longest, inside[i])
+        # the determinant divides the denominators of this component, and of all that lead to it
         systems += n_feedback * longest
         for i in range(low, high):
             bits[i] = systems + path[i]

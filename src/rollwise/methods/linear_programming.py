@@ -184,6 +184,7 @@ def _least(
     message, iterations = "no solver was needed", 0
     for states in pieces:
         model = Model.of_states(graph, states, values)
+        # without unknown successors a value is the largest constant
         if model.looks_ahead:
             values[states] = model.to_values(model.right.max(keepdims=True))
             continue

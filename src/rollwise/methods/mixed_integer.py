@@ -165,6 +165,7 @@ def _proved_bounds(graph: StateGraph, tighten: int, time_limit: float | None) ->
     """Bounds independent of the solver, for programs not solved in time."""
     grace = None if time_limit is None else max(0.1 * time_limit, 0.1)
     bounds = Bounds(graph, "components", Clock(grace))
+    # bounds hold after every sweep, so the loop may end at any time
     for _ in range(max(tighten, 1)):
         if bounds.clock.is_up:
             break
@@ -254,6 +255,7 @@ class _Run:
             self.chosen[states] = model.actions[best]
             return Status.CONVERGED
         low, high = model.to_x(self.bounds.lower[states]), model.to_x(self.bounds.upper[states])
+        # x is the negated value where few points are good: the bounds change places
         if model.sign < 0:
             low, high = high, low
         program, rows = _program(model, low, high, self.cost)
@@ -273,6 +275,7 @@ class _Run:
         if answer.status is not Status.CONVERGED or answer.columns is None:
             return answer.status
         x = answer.columns[: len(states)]
+        # the solver's tolerances may hide a wrong binary: the game's recursion checks the values
         near = max(FIXED_POINT, 10 * self.tolerance) * max(1.0, float(np.max(np.abs(x))))
         if not np.max(np.abs(model.excess(x))) <= near:
             return Status.NOT_A_FIXED_POINT
@@ -300,8 +303,10 @@ def _program(
     least = model.right[rows] + worth.maximum(0) @ low + worth.minimum(0) @ high
     most = model.right[rows] + worth.maximum(0) @ high + worth.minimum(0) @ low
     # x[s] - worth = matrix x - right is largest here: a bound for M from both sides
+    # the smaller of the two bounds of x[s] - worth, with ROOM for the solver's tolerance
     big = np.minimum(high[state] - least, -(up @ low + down @ high) - model.right[rows])
     big = np.maximum(big, 0.0) + ROOM
+    # an action below the state's lower bound is never best: its binary stays 0
     never = most < low[state] - ROOM
     one_each = csr_matrix((np.ones(m), (state, binary)), shape=(n, m))[model.has_choice]
     matrix = bmat(
@@ -348,6 +353,7 @@ def _point(
     x = model.to_x(values[model.states])
     worth = model.worth(x)
     best = np.full(len(x), -1)
+    # worths ascend, so the last row written to a state is its best action
     for row in rows[np.argsort(worth[rows], kind="stable")]:
         best[model.row_state[row]] = row
     point = np.concatenate([x, best[model.row_state[rows]] == rows]).astype(np.float64)

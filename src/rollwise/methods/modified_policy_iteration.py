@@ -72,6 +72,7 @@ def modified_policy_iteration(
         most = farthest(graph, clock)
         sweeper.values[:] = np.append(-most, most)  # MAX loses the most, and MIN wins it
     may_choose = np.zeros(seats.n_states, np.bool_)
+    # between improvements only MIN, on the second copy, chooses
     may_choose[graph.n_states :] = graph.players == 2
     history: list[float] = []
     status = Status.SWEEP_LIMIT

@@ -78,6 +78,7 @@ def policy_iteration(
     values = np.zeros(seats.n_states)
     improvements = 0
     change = np.inf
+    # evaluate by a linear system, improve one player, until neither has a better action
     while len(history) < max_rounds:
         before = values
         values = policy_values(seats, sweeper.chosen)
@@ -127,6 +128,7 @@ def _improve(sweeper: Sweeper, values: NDArray[np.float64], n: int) -> tuple[int
     margin = MARGIN * max(1.0, float(np.max(np.abs(values))))
     is_max = np.arange(len(values)) < n
     change = np.inf
+    # MAX changes only when MIN plays a best response
     for seat, movers in ((MIN, ~is_max), (MAX, is_max)):
         if movers.any():
             sweeper.values[:] = values
@@ -159,6 +161,7 @@ def policy_values(graph: StateGraph, actions: NDArray[np.int64]) -> NDArray[np.f
     order = graph.components.order
     position = np.empty(n, np.int64)
     position[order] = np.arange(n)
+    # rows of I - P under the chosen actions; endings go to the right side
     edges, counts = outcomes_of(graph, actions)
     rows = np.repeat(np.arange(n), counts)
     weight = graph.outcome_weight[edges].astype(np.float64)

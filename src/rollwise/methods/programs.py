@@ -199,12 +199,14 @@ class Model:
         over = state < 0
         slope = np.where(graph.outcome_passes[edges] & ~over, -chance, chance)
         ahead = np.where(over, graph.outcome_payoff[edges], values[state])
+        # successors outside the model have known values and belong to the constant
         unknown = ~over & (index[state] >= 0)
         n_rows = len(actions)
         constant = graph.action_reward[actions] + np.bincount(
             row[~unknown], (slope * ahead)[~unknown], minlength=n_rows
         )
         slopes = np.bincount(row[unknown], slope[unknown], minlength=n_rows)
+        # a row for each action: x of its state, less the slopes times x of the unknown successors
         matrix = csr_matrix(
             (
                 np.concatenate([np.ones(n_rows), -slope[unknown]]),
@@ -215,6 +217,7 @@ class Model:
             ),
             shape=(n_rows, m),
         )
+        # x = (v + 1) / 2 in a game of win or loss: the change of variables moves the right side
         right = (sign * constant + (scale - 1) * (1 - slopes)) / scale
         return cls(graph, states, actions, row_state, matrix, right, n_choices > 1)
 
@@ -427,6 +430,7 @@ def _add_rows(
 ) -> None:
     matrix = program.matrix
     for row in range(matrix.shape[0]):
+        # SCIP's own limit doesn't cover the time of handing over rows
         if row % 1000 == 0:
             clock.look()
         begin, end = matrix.indptr[row], matrix.indptr[row + 1]

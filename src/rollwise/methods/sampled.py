@@ -147,6 +147,7 @@ def _draw(
     words = stream(seed, 0)
     counts = np.empty(graph.n_outcomes, np.int64)
     step = max(PIECE // samples, 1)
+    # pieces of some million draws, between which the clock is checked
     for first in range(0, graph.n_actions, step):
         if clock.is_up:
             return None
@@ -195,6 +196,7 @@ def _own_errors(graph: StateGraph, counts: Ints, samples: int, values: Floats) -
     state = graph.outcome_state
     ahead = np.where(state < 0, graph.outcome_payoff, values[state])
     ahead = np.where(graph.outcome_passes & (state >= 0), -ahead, ahead)
+    # the spread of the next values over the draws, with the unbiased divisor n - 1
     share = counts / samples
     mean = fold_outcomes(graph, np.add, share * ahead)
     off = ahead - np.repeat(mean, np.diff(graph.outcome_indptr))
@@ -214,6 +216,7 @@ def _standard_errors(
     order = sweep_order(graph, "components")
     variance = np.zeros(graph.n_states)
     errors = np.zeros((graph.n_states + graph.n_border, AT_ONCE))
+    # 16 columns at a time; squares of all columns add up to the variance, or to its estimate
     for directions in cases:
         carry_back(
             order,
@@ -237,6 +240,7 @@ def _each_entry(n_states: int, entries: Ints) -> Iterator[Floats]:
     directions = np.zeros((n_states, AT_ONCE))
     for first in range(0, len(entries), AT_ONCE):
         here = entries[first : first + AT_ONCE]
+        # column j is the error of one entry alone
         directions[here, np.arange(len(here))] = 1.0
         yield directions
         directions[here] = 0.0
@@ -247,6 +251,7 @@ def _signs(n_states: int, seed: int) -> Iterator[Floats]:
     bits = np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(1,)))
     places = np.arange(AT_ONCE, dtype=np.uint64)
     for _ in range(PROBES // AT_ONCE):
+        # bit j of a word is the sign of a state in case j
         words = bits.random_raw(n_states)[:, None] >> places
         yield np.where(words & np.uint64(1), 1.0, -1.0)
 
@@ -279,6 +284,7 @@ def count_draws(
             continue
         for k in range(begin, begin + size):
             counts[k] = 0
+        # the cells of a lottery are its alias table, in which a draw reads one cell
         row = lottery_indptr[lottery[a]]
         for _ in range(samples):
             bits, s0, s1, s2, s3 = draw(s0, s1, s2, s3)
@@ -308,6 +314,7 @@ def carry_back(
         The error of each value in each case; 0 on the border.
     """
     n = errors.shape[1]
+    # successors come first, so their errors are complete
     for i in range(order.shape[0]):
         s = order[i]
         for j in range(n):

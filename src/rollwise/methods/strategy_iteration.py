@@ -112,6 +112,7 @@ def _enclosed(
     from rollwise.methods.sweeping import Sweeper
 
     sweeper = Sweeper(graph, "components", border_values)
+    # the first values of the enclosure need not be exact
     for _ in range(FIRST_SWEEPS):
         sweeper.sweep()
     first = sweeper.values[: graph.n_states]
@@ -153,6 +154,7 @@ def solve_in_rounds(
     chosen = ways_out(graph, np.ones(graph.n_actions, np.bool_))
     sign, border = sign_of(graph.objective), with_border(graph, 0.0, border_values)
     stood: set[bytes] = set()
+    # choices that come back differ by rounding only: they would repeat for ever
     while len(stood) < MOST_ROUNDS and chosen[choosing].tobytes() not in stood:
         stood.add(chosen[choosing].tobytes())
         border[: graph.n_states] = solve(_with_choices(graph, choosing, chosen))
@@ -163,6 +165,7 @@ def solve_in_rounds(
         better = choosing & (best > now + margin)
         if not better.any():
             break
+        # of several best actions the first of the rules
         first = np.where(worth == best[graph.action_state], np.arange(graph.n_actions), len(worth))
         chosen[better] = np.minimum.reduceat(first, graph.action_indptr[:-1])[better]
     return border[: graph.n_states], len(stood)

@@ -219,12 +219,14 @@ def look_ahead(
         first, last = action_indptr[s], action_indptr[s + 1]
         current = chosen[s]
         if not improve[s]:
+            # a state that doesn't improve looks at its chosen action only
             first, last = current, current + 1
         best = -np.inf
         kept = -np.inf
         best_action = first
         for a in range(first, last):
             begin, end = outcome_indptr[a], outcome_indptr[a + 1]
+            # a zero of the weights' type: whole weights add up without rounding
             weights = outcome_weight[begin] * 0
             total = 0.0
             for k in range(begin, end):
@@ -243,6 +245,7 @@ def look_ahead(
             if q > best:
                 best = q
                 best_action = a
+        # the margin keeps rounding from switching between equal actions
         if best > kept + margin and best_action != current:
             chosen[s] = best_action
             switched += 1
@@ -295,6 +298,7 @@ def close_bounds(
         best_high = -np.inf
         for a in range(action_indptr[s], action_indptr[s + 1]):
             begin, end = outcome_indptr[a], outcome_indptr[a + 1]
+            # a zero of the weights' type: whole weights add up without rounding
             weights = outcome_weight[begin] * 0
             low = 0.0
             high = 0.0
@@ -315,6 +319,8 @@ def close_bounds(
                 low += w * x_low
                 high += w * x_high
                 size += w * max(abs(x_low), abs(x_high))
+            # roundings of products, sums, quotient and reward; fractional weights round their sum
+            # too
             steps = (end - begin) + 5
             if not whole_weights:
                 steps += end - begin + 4
@@ -323,11 +329,13 @@ def close_bounds(
             q_low = action_reward[a] + low / weights - room
             q_high = action_reward[a] + high / weights + room
             if sign < 0:
+                # minimizing is maximizing of negated bounds, whose ends change places
                 q_low, q_high = -q_high, -q_low
             best_low = max(best_low, q_low)
             best_high = max(best_high, q_high)
         if sign < 0:
             best_low, best_high = -best_high, -best_low
+        # `room` may widen a bound, so the old one stays where it is closer
         new_low = max(lower[s], best_low)
         new_high = min(upper[s], best_high)
         change = max(change, new_low - lower[s], upper[s] - new_high)

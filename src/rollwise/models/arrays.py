@@ -88,6 +88,7 @@ def from_arrays(
         chance = np.concatenate([part[2] for part in parts])
         action = np.repeat(np.arange(len(parts)), [len(part[0]) for part in parts])
         reward = _rewards(rewards, len(matrices), n, action, state, target)
+    # an infinite loss marks an illegal action
     legal = reward != (-np.inf if objective == "maximize" else np.inf)
     if not np.all(np.isfinite(reward[legal])):
         raise UsageError("a reward is no finite number")
@@ -163,6 +164,7 @@ def _by_action(transitions: Any, by: str) -> list[Any]:
         if array.ndim != 3:
             raise UsageError(f"transitions have the shape {array.shape}; three axes are wanted")
         first, second, third = array.shape
+        # the axis whose size isn't that of the states tells the convention, unless both fit
         fits = [axis for axis, size in (("state", first), ("action", second)) if size == third]
         if by not in fits and (by or len(fits) != 1):
             wanted = 'say by="state" (QuantEcon) or by="action" (pymdptoolbox)'
@@ -318,6 +320,7 @@ class _Nodes:
 
     def model(self, name: str) -> Model:
         named: list[int] = []
+        # breadth first: a new child is appended, and the node itself is dropped to save memory
         for number, node in enumerate(self.nodes):  # grows meanwhile
             seat = self.owner[number]
             is_chance = node.is_chance_node()

@@ -48,6 +48,7 @@ def avoidable(model: Model, goal: Mask, seeker: int) -> Mask:
     n_choices = np.bincount(model.choice_state, minlength=model.n)
     seeks = model.owner == seeker
     target = np.append(model.target, OVER)
+    # the seeker needs one choice with a branch to the set; the others avoid it by one without
     while True:
         hits = np.append(reached, False)[target[:-1]]  # the last place, for OVER
         choices = np.unique(model.branch_choice[hits])
@@ -98,6 +99,7 @@ class Building:
         stop = int(model.choice_label.max(initial=-1)) + 1
         begin = np.searchsorted(model.choice_state, np.arange(model.n + 1)).tolist()
         label, owner = model.choice_label.tolist(), self.owner
+        # actions are appended state by state; payments get their states behind all others
         for state in self.order:
             if ends[state]:
                 self._end(stop, owner[state], float(prize[state]))
@@ -106,6 +108,7 @@ class Building:
                 self._choice(choice, label[choice], owner[state])
             self.counts.append(begin[state + 1] - begin[state])
         rows, fields = [np.column_stack(list(model.fields.values()))[self.order]], [*model.fields]
+        # a payment is a state with one action: its reward comes on the way to the branch's target
         for number, (target, reward, seat) in enumerate(self.payments, 1):
             self.counts.append(1)
             rate = Fraction(0) if target == OVER else self.rate
@@ -156,9 +159,11 @@ class Building:
         """A choice. Its reward is that of all its branches, or each branch has a payment."""
         branches = range(self.begin[choice], self.begin[choice + 1])
         gain, targets, chance = self.gain, self.targets, self.chance
+        # the reward of an action, if all branches agree; else each branch leads to a payment
         paid = {gain[b] for b in branches if not self.wins or targets[b] != OVER}
         common = paid.pop() if len(paid) == 1 else 0.0
         ways: dict[tuple[int, bool, float], Any] = {}
+        # the part of the chances that the discount may end
         alive = Fraction(0)
         for b in branches:
             target, reward, size = targets[b], gain[b], chance[b]

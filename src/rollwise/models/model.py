@@ -142,6 +142,7 @@ class Model:
         for key, given in numbers.items():
             if not np.isfinite(given).all():
                 raise ModelFileError(f"{name}: a number of the reward {key} isn't finite")
+        # branches by state and choice; a choice begins where either changes
         order = np.lexsort((choice, state))
         new = np.ones(len(order), np.bool_)
         new[1:] = (np.diff(state[order]) != 0) | (np.diff(choice[order]) != 0)
@@ -241,6 +242,7 @@ def _labels(state: Ints, named: Ints, names: Sequence[str]) -> tuple[Ints, dict[
         word = " ".join(names[which].split()) if which >= 0 else ""
         text = word = word or f"choice {k}"
         copies = 1
+        # two choices of a state with one name are told apart by a number
         while (s, text) in met:
             copies += 1
             text = f"{word} ({copies})"

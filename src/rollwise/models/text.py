@@ -154,6 +154,7 @@ def read_drn(path: Path) -> Model:
         if choice >= 0 and len(of_branch) == n_before:
             raise reader.fault("the action before has no branch")
 
+    # a state line opens a state, an action line a choice, and any other line is a branch of it
     for line in lines:
         if match := STATE.fullmatch(line):
             end_choice()
@@ -207,6 +208,7 @@ def _sum(one: list[Fraction], other: list[Fraction]) -> list[Fraction]:
 def _drn_head(reader: Reader, lines: Iterator[str]) -> dict[str, Any]:
     head: dict[str, Any] = {"@nr_states": 0, "@reward_models": [], "@placeholders": {}}
     section = ""
+    # a line with @ names a section, and the lines after it are its content
     for line in lines:
         word, _, rest = line.partition(":")
         if line == "@model":
@@ -358,6 +360,7 @@ def _prism_rewards(
         name, size = match[1] or "reward", 1
         if match[2] == "trew":
             size = 3 if has_choices else 2
+        # the name of the reward is in a comment before the numbers
         for text in reader.lines("\0"):
             if given := re.fullmatch(r'#.*"([^"]+)".*', text):
                 name = given[1]

@@ -199,6 +199,7 @@ class _Archive:
 
     def _read(self, sizes: Mapping[str, int]) -> None:
         total = 0
+        # sizes are compared before reading: a small file may announce more than the memory holds
         for member in self.tar:
             total += member.size
             if total > min(self.size * SQUEEZED + MOST_TEXT, memory_limits.left() / 4):
@@ -260,6 +261,7 @@ class _Archive:
                 raise self.fault("a chance is no number")
             return simplest(doubles)
         size = self._bytes_of(kind)
+        # each different number is made a fraction once
         rows = np.frombuffer(self.parts[name], np.uint8).reshape(n, size)
         unique, index = np.unique(rows, axis=0, return_inverse=True)
         found = []
@@ -305,6 +307,7 @@ class _Archive:
             if name:
                 part = bits[:, begin : begin + size].astype(np.int64)
                 powers = 1 << np.arange(size)
+                # two's complement: the highest bit of a signed number counts negative
                 if kind == "int":
                     powers[-1] *= -1
                 fields[name] = part @ powers + offset

@@ -44,6 +44,7 @@ def of_chance(
         low, high = of_share(wins, games, confidence)
         return float(low), float(high)
     stricter = (1 + confidence) / 2
+    # each of the two intervals may fail with half the probability
     won, unbeaten = (of_share(n, games, stricter) for n in (wins, wins + draws))
     return float(won[0] + unbeaten[0]) / 2, float(won[1] + unbeaten[1]) / 2
 

@@ -130,6 +130,7 @@ def percents(
         earned = _place(max((b for b in off if b.is_finite()), default=Decimal("Infinity")))
         last_digit = max((x.adjusted() for x in exact if x.is_finite() and x), default=0)
         last_digit -= PERCENT_DIGITS - 1
+        # the bounds decide the last digit if they are coarser than six digits
         if earned is not None and earned >= last_digit:
             rows = [_printed(x, b, earned, sign) for x, b in zip(exact, off, strict=True)]
         else:

@@ -97,6 +97,7 @@ class Unknown(UnknownNumber):
         if terms is None:
             return NotImplemented
         product: dict[Powers, Fraction | int] = {}
+        # each product of two terms has the unknowns of both
         for a, x in self.parts.items():
             for b, y in terms.items():
                 powers = tuple(sorted(a + b))
@@ -130,6 +131,7 @@ class Unknown(UnknownNumber):
             or any(x.denominator > 1 for x in self.parts.values())
         ):
             raise Unfollowed("a remainder")
+        # a term that isn't a multiple of `by` gives different remainders
         for powers, part in self.parts.items():
             if powers and part % by:
                 raise Undecided(powers[0], by)
@@ -180,6 +182,7 @@ class Unknown(UnknownNumber):
     def __class__(self) -> type:
         """The class, which ``isinstance`` and patterns read: for this package and fractions."""
         asker: FrameType | None = sys._getframe(1)
+        # `isinstance` of an abstract class asks from within the module `abc`
         while asker is not None and asker.f_globals.get("__name__") == "abc":
             asker = asker.f_back
         name = asker.f_globals.get("__name__", "") if asker is not None else ""
@@ -211,6 +214,7 @@ def is_positive(number: Any) -> bool:
     if not isinstance(number, Unknown):
         return bool(number > 0)
     constant = number.parts.get((), 0)
+    # without falls the constant is the least value, and without rises the largest one
     rises = {powers[0] for powers, part in number.parts.items() if powers and part > 0}
     falls = {powers[0] for powers, part in number.parts.items() if powers and part < 0}
     if constant > 0 and not falls:

@@ -111,6 +111,7 @@ class PlayTable:
         order, count = graph.components.order, len(policies)
         starts = np.arange(count) * graph.n_states
         node_of = np.empty(count * graph.n_states, np.int32)
+        # the first pass numbers the nodes and counts their cells, the second one fills them
         n_nodes, n_cells = kernels.number_nodes(
             order,
             count,
@@ -208,6 +209,7 @@ class PlayTable:
         """
         ends = self.run(np.full(games, self.starts[first]), words)
         payoff = self.graph.ending_payoffs[ends.ended]
+        # after an odd number of passes the last mover is the second player
         payoff[ends.passes & 1 != 0] *= -1.0
         points = ends.points + payoff if self.graph.is_score else ends.points
         gained = points if self.graph.has_stakes else payoff

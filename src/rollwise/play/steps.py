@@ -102,6 +102,7 @@ class Stepper:
 
         def act(states: Ints, seat: Ints) -> Ints:
             action = np.empty(len(states), np.int64)
+            # the games with the same seat to move choose together
             for k, chances in enumerate(seats):
                 mine = seat == k
                 action[mine] = self.choose(chances, states[mine])
@@ -135,6 +136,7 @@ class Stepper:
             on = ~step.is_over if until is None else ~step.is_over & (step.state < until)
             if not on.any():
                 return
+            # finished games leave the arrays, and the rest close up
             game, state, seat = game[on], step.state[on], (seat ^ step.passes)[on]
         raise EndlessPlay(
             f"{self.graph.game}: simulated games go on for more than {MOST_MOVES:,} moves; one of "

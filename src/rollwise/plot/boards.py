@@ -116,6 +116,7 @@ def different(
     own = [f for f, name in enumerate(graph.columns) if name not in graph.throw_names]
     found: dict[Any, int] = {}
     for s in states[:MOST_TRIED].tolist():
+        # throws with one best move in one position are one entry
         found.setdefault((caption(s), *graph.rows[s, own].tolist()), s)
         if len(found) == most:
             break
@@ -221,6 +222,7 @@ def _differing(board: Board, other: Board, *, in_order: bool) -> set[tuple[int, 
     """The cells of a board without their like in another; rows may stand elsewhere in that one."""
     left = [list(row) for row in other]
     rows = list(enumerate(map(list, board)))
+    # rows that stand elsewhere in the other board are no change
     if not in_order:
         for i, row in list(rows):
             if row in left:
@@ -288,6 +290,7 @@ def _board(board: Board, marked: set[tuple[int, int]]) -> tuple[str, float, floa
     """The cells of a board, and its width and height."""
     columns = range(max(map(len, board), default=0))
     widths = [max(_width(row[k]) for row in board if k < len(row)) for k in columns]
+    # each column is as wide as its widest cell
     lefts = [0.0, *accumulate(width + 3 for width in widths)]
     parts = []
     for i, row in enumerate(board):

@@ -342,6 +342,8 @@ def changes_along(table: NDArray[np.int32], answer: NDArray[np.float64]) -> NDAr
             continue
         order = [g for g in range(n_fields) if g != f] + [f]
         if float(np.prod(sizes.astype(np.float64))) < 2.0**62:
+            # a number for each row of fields, field f last: rows with one quotient are a line along
+            # f
             key = np.zeros(n, np.int64)
             for g in order:
                 key = key * sizes[g] + (table[:, g] - low[g])
@@ -349,6 +351,7 @@ def changes_along(table: NDArray[np.int32], answer: NDArray[np.float64]) -> NDAr
             line = key[row] // sizes[f]
             same = line[1:] == line[:-1]
         else:
+            # too many combinations for a number of 64 bits
             row = np.lexsort(table[:, order[::-1]].T)
             others = table[row][:, order[:-1]]
             same = np.all(others[1:] == others[:-1], axis=1)
@@ -400,6 +403,7 @@ def view(
     if turn in free and turn not in asked and len(free) > 2 and choices.y is None:
         given = [*asked, turn]
     axes = _axes(table, answer, counts, free, given)
+    # the field of the decision goes upwards
     if given is not asked and axes[0] == turn:
         axes = axes[::-1]
     if choices.x is not None and choices.y is None and len(axes) == 2 and axes[0] != asked[0]:
@@ -414,6 +418,7 @@ def view(
     if not rest:
         panels = [Panel("", states)]
         return View(axes, panels, notes + empty_cells(solution, axes, panels))
+    # one panel for each combination of the other fields
     combinations, belongs, sizes = np.unique(
         table[:, rest], axis=0, return_inverse=True, return_counts=True
     )
@@ -492,6 +497,7 @@ def empty_cells(solution: Solution, axes: tuple[int, ...], panels: list[Panel]) 
     inside = np.isin(table[:, axes[0]], along[0]) & np.isin(table[:, axes[1]], along[1])
     missing = np.zeros((len(along[0]), len(along[1])), np.int64)  # in how many panels
     left_out = np.zeros(len(table), np.bool_)
+    # a cell is missing if no position of the game lies there, with the panel's other fields
     for panel in panels:
         here = inside & np.all(table[:, others] == table[panel.states[0], others], axis=1)
         known = np.zeros(missing.shape, np.bool_)
@@ -526,6 +532,7 @@ def _axes(
         return tuple(asked)
     free = [f for f in varying if f not in asked]
     if len(free) + len(asked) > 2:
+        # fields with nearly as many values as the largest; of too many those with the most changes
         candidates = [f for f in free if 4 * counts[f] >= 3 * max(counts[g] for g in free)]
         needed = 2 - len(asked)
         if len(candidates) < needed:

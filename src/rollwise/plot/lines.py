@@ -85,6 +85,7 @@ def draw_lines(
             )
         )
     samples = []
+    # lines that share a key have one entry in the legend: a sample without points
     for line in {line.key: line for line in lines if line.key != line.name}.values():
         alike = {other.dash for other in lines if other.key == line.key}
         samples.append((line.key, line.colour, line.dash if len(alike) == 1 else "solid"))

@@ -372,6 +372,7 @@ class _Grid:
         """A title in lines that fit above a panel, broken between its fields."""
         most = int(self.least_panel_width / (self._title_size * 0.56))
         lines = [""]
+        # a line is filled with whole fields as long as it has room
         for part in title.split(", "):
             longer = f"{lines[-1]}, {part}" if lines[-1] else part
             if len(longer) <= most or not lines[-1]:

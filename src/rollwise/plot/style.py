@@ -167,6 +167,7 @@ class Sheet:
         if self.key:
             room = width - left - right
             widths = [len(name) * 7.4 + 46 for name in self.key]
+            # entries share one line if they have room, or stand in columns of the widest
             columns = len(widths) if sum(widths) <= room else max(int(room // max(widths)), 1)
             rows = -(-len(widths) // columns)
             key_height = 24 * rows + 6

@@ -85,6 +85,7 @@ class Connections:
     def make_room(self, new: Watched) -> None:
         """Close connections until there aren't too many; `new` has been counted."""
         if self.of_address[new.address] > self._most_of_an_address:
+            # the longest idle connection of this address goes, or the new one where none is idle
             same = (one for one in self.waiting if one.address == new.address)
             next(same, new).abort()
         elif self.of_address.total() > self._most:
@@ -260,9 +261,11 @@ class Guard:
     def _may(self, client: str) -> bool:
         """Whether a client may ask again: its bucket holds the requests of two seconds."""
         now = time.monotonic()
+        # a token bucket: it fills by `rate` a second, and a request takes one
         left, before = self._left.pop(client, (2 * self.rate, now))
         left = min(left + (now - before) * self.rate, 2 * self.rate)
         self._left[client] = (max(left - 1, 0), now)
+        # the client that has been silent for longest is forgotten
         if len(self._left) > MOST_CLIENTS:
             self._left.popitem(last=False)
         return left >= 1

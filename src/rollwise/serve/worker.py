@@ -195,6 +195,7 @@ def _map(answer: Any, question: Mapping[str, Any]) -> str:
         part, positions = answer.near(kept[around.positions])
     else:
         most = min(MOST_CELLS, answer.space.at_once)
+        # the table is too large to be searched: candidates are made, and looked up
         rows = rows_near([*_sample(answer).values()], at, axes)
         places = answer.places_of(rows)
         rows, places = rows[places >= 0], places[places >= 0]

@@ -363,6 +363,7 @@ class Worker:
         before = self._known.pop(name, "")
         self._known[name] = body
         self._remembered += len(body) - len(before)
+        # the answers asked for longest ago go first
         while self._remembered > MOST_REMEMBERED:
             self._remembered -= len(self._known.popitem(last=False)[1])
 
@@ -424,6 +425,7 @@ class Workers:
             raise Busy(f"{self.limits.solving} games are being solved already; try again later")
         if worker is not None:
             self._forget(worker.key)
+        # a game being solved isn't ended for a new one
         while len(self._held) >= self.limits.games:
             oldest = next(key for key, one in self._held.items() if not one.is_solving)
             self._forget(oldest)
@@ -464,6 +466,7 @@ class Workers:
     def free_memory(self) -> None:
         """End games: the least recently requested first, and games being solved last."""
         used = {worker: worker.memory for worker in self._held.values()}
+        # `_held` is in the order of the last requests, and sorting keeps it among solved games
         for worker in sorted(used, key=lambda one: one.is_solving):
             if sum(used.values()) <= self.limits.total:
                 break

@@ -92,6 +92,7 @@ def expected_lengths(
         outcome_passes=np.zeros(played.n_outcomes, np.bool_),
         outcome_payoff=np.zeros(played.n_outcomes),
     )
+    # a move counts as a turn by its chance to pass
     turns = moves.with_arrays(action_reward=passing / total)
     lengths = []
     for counted in (turns, moves):

@@ -145,6 +145,7 @@ def _play(
     progress: Callable[[str, int, int | None], None] | None,
 ) -> None:
     """Play the blocks of all seats in order, some at the same time, and add them up."""
+    # the first seat has one game more if the number is odd
     seats = len(counts)
     shares = [(games + seats - 1 - first) // seats for first in range(seats)]
     plan = (  # in this order, so that both seats have played alike when Ctrl-C comes
@@ -166,6 +167,7 @@ def _play(
             progress("playing", done, games)
 
     with held_back() as interrupt:
+        # futures are counted in the order of the blocks, so sums don't depend on the workers
         for number, first, size in plan:
             if interrupt.asked:
                 break

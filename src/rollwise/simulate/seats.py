@@ -144,6 +144,7 @@ def tournament_of_many(
         drawn = fresh_seed() if seed is None else check_seed(seed)
     totals, counts, among = np.zeros(m), np.zeros(m), np.zeros((m, m))
     bound, spread = 0.0, np.zeros(m)
+    # the first policy of a seating is measured, in each seat in turn
     for done, seating in enumerate(product(range(m), repeat=n)):
         seated = [policies[i] for i in seating]
         if games is None or drawn is None:

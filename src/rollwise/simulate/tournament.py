@@ -138,6 +138,7 @@ def _run(
 ) -> Tournament:
     n, alone = len(policies), graph.players == 1
     shared, sent = pool.share(graph), [pool.share(policy) for policy in policies]
+    # i against j, from both seats; i against itself for the first mover's advantage
     pairs = [(i, j) for i in range(n) for j in range(i, i + 1 if alone else n)]
     pieces = [
         (
@@ -154,6 +155,7 @@ def _run(
     errors = np.full((n, n), np.nan)
     played = pool.in_order(_pair, pieces)
     for done, ((i, j), found) in enumerate(zip(pairs, played, strict=True), start=1):
+        # `found` has a result for each policy of the pair that moves first
         (first[i, j], errors[i, j]), (first[j, i], errors[j, i]) = found[0], found[-1]
         if progress is not None:
             progress("policies" if alone else "pairs", done, len(pairs))

@@ -201,6 +201,7 @@ def _with_choices(rules: Rules) -> StateGraph:
     """The turns of the start, or of the nearest positions after it with a choice."""
     rows = np.array([rules.layout.numbers(rules.start)], np.int32)
     graph, border = some_states(rules, rows)
+    # the features of a rule need a choice to be read
     for _ in range(MOST_TURNS):
         if has_choice(graph).any() or not len(border):
             break
@@ -235,6 +236,7 @@ def play_turn_by_turn(
     live = np.arange(games)
     size = positions_at_once(rules)
     seen: dict[tuple[int, ...], int] = {tuple(start.tolist()): 0}
+    # one turn of all games at a time
     for _ in range(MOST_TURNS):
         if not len(live):
             break
@@ -242,6 +244,7 @@ def play_turn_by_turn(
             progress("playing", games - len(live), games)
         going = []
         for mover, mine in _movers(player, against, play.first_moves(live)):
+            # games in the same position share its graph
             rows, index = np.unique(at[mine], axis=0, return_inverse=True)
             index = index.reshape(-1)
             for row, often in zip(rows.tolist(), np.bincount(index).tolist(), strict=True):
@@ -304,6 +307,7 @@ class _Play:
             self.lengths[who] += move.turn_ends | move.is_over if self.of_two else rolls
             self.moves[who] += ~is_throw(graph)[move.action]
             self._sign[who[move.turn_ends]] *= -1
+            # states from `turn.first` on are the border: the game waits there for the next graph
             gone = move.after >= turn.first
             left.append((who[gone], move.after[gone]))
         return np.concatenate([g for g, _ in left]), np.concatenate([s for _, s in left])
@@ -398,6 +402,7 @@ def _played(
     with held_back() as interrupt:
         while any(left) and not (interrupt.asked and len(blocks) >= seats):
             first = len(blocks) % seats
+            # the seats take turns to begin, so that they are even when Ctrl-C comes
             size = min(BLOCK, left[first])
             left[first] -= size
             if not size:

@@ -177,9 +177,11 @@ def _asked_at_once(
     read = [k for k, name in enumerate(names) if name in probe.read]
     different, group = np.unique(rows[:, read], axis=0, return_inverse=True)
     first = np.zeros(len(different), np.int64)
+    # reversed, so that the first row of each group is written last and stays
     first[group.reshape(-1)[::-1]] = np.arange(len(rows))[::-1]
     many, n = _positions(rows[first], names), len(different)
     tables = dict[str, NDArray[np.int32]]()
+    # a case whose probe gave one number for all positions isn't asked again
     for number, case in enumerate(cases):
         answers = probe.said[number]
         if any(value.ndim for value in answers.values()):
@@ -342,6 +344,7 @@ def _pool_features(graph: StateGraph, game: Game) -> Columns:
     every = kept_dice(pool)
     codes = np.array([KEEP + pool.code(dice) for dice in every])
     order = np.argsort(codes)
+    # the place of the kept dice among all sets, by bisection in the sorted codes
     at_kept = order[np.searchsorted(codes, label[kept], sorter=order)]
     labels = np.unique(label[~kept])
     assert graph.throws is not None
@@ -349,6 +352,7 @@ def _pool_features(graph: StateGraph, game: Game) -> Columns:
     ends &= game.reads_rolls_left or graph.throws[:, -1] == 0
     thrown = [(tuple(throw), left) for *throw, left in graph.throws[ends].tolist()]
     given = [arguments[: 1 + game.reads_rolls_left] for arguments in thrown]
+    # cases are numbered by throw, then by action
     at_filled = (np.cumsum(ends) - 1)[within[~kept]] * len(labels)
     at_filled += np.searchsorted(labels, label[~kept])
     numbers = label.astype(np.int32)

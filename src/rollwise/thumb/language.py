@@ -203,6 +203,7 @@ class Preference:
         state : (n,) int
             The state of each action, ascending.
         """
+        # lexsort takes its main key last: the state, then the first form, then the next ones
         keys = [-form.values(columns).astype(np.int64) for form in reversed(self.forms)]
         order = np.lexsort([*keys, state])
         first = np.flatnonzero(np.diff(state[order], prepend=-1))
@@ -282,6 +283,7 @@ class Rule:
         """Its action in each state of a graph: (n_states,) int64."""
         taken = first_actions(graph).copy()
         labels = graph.action_label
+        # from the last clause to the first, so that earlier clauses overwrite later ones
         for clause in reversed(self.clauses):
             if isinstance(clause.deed, Preference):
                 places = clause.deed.best(features.actions, graph.action_state)
@@ -447,6 +449,7 @@ class _Reader:
         else:  # of whole numbers: more than 3 is at least 4
             strict = len(order) == 1
             bound += strict if at_least else -strict
+            # dividing by the common factor rounds a lower bound up and an upper bound down
             bound = -(-bound // by) if at_least else bound // by
         if not form.terms:
             raise PolicyError(fault)
@@ -480,6 +483,7 @@ class _Reader:
             return self._add(terms, node.operand, -factor, number, fault, columns)
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
             factors = _factors(node)
+            # whole numbers multiply into the factor, and one feature or a product of two is left
             numbers = [n for part in factors if isinstance(n := self._bound(part), int)]
             others = [part for part in factors if not isinstance(self._bound(part), int)]
             factor *= prod(numbers)

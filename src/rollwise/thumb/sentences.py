@@ -40,6 +40,7 @@ def sentence_of(rule: Rule, graph: StateGraph, unit: Sequence[str] = ()) -> str:
     'Hold if turn is at least 10. Otherwise roll.'
     """
     sentences = []
+    # clauses in a row with one deed are one sentence
     for deed, clauses in groupby(rule.clauses, key=attrgetter("deed")):
         text = _deed(deed, graph, unit)
         conditions = [clause.condition for clause in clauses]
@@ -75,6 +76,7 @@ def _when(condition: Condition) -> str:
     first, feature = form.terms[0]
     if len(form.terms) == 1:
         return f"{_either(feature, condition.at_least)} {_beyond(condition)} {_number(bound)}"
+    # "n * x >= bound" becomes "x is at least bound / n plus a share of the rest"
     if first > 1 and isinstance(bound, int) and bound % first == 0:
         rest = Form(tuple((-number, other) for number, other in form.terms[1:]))
         less = all(number < 0 for number, _ in rest.terms)  # 93 less half of banked
@@ -188,6 +190,7 @@ class _Writer:
 
     def source(self, text: str) -> str:
         lines, reached = list[str](), np.ones(self.graph.n_states, bool)
+        # `reached` has the states that no earlier clause decides: without any the rest is left out
         for clause in self.rule.clauses:
             lines += self._clause(clause, reached)
             if not reached.any():

@@ -89,6 +89,7 @@ class OnGraph(Field):
             return False
         ranked, places = list[tuple[int, Deed]](), Counter[int]()
         last = dict[int, float]()
+        # the best first; of several with one loss and as many numbers only the first
         for other in sorted(losses, key=lambda other: losses[other]):
             deed, numbers = other.clauses[0].deed, other.numbers
             if isinstance(deed, Preference) and losses[other] != last.get(numbers):
@@ -150,6 +151,7 @@ class OnGraph(Field):
     def taken(self, rule: Rule) -> Taken:
         """The actions of a rule: (n_choices,) int32."""
         labels = self.scorer.default
+        # from the last clause to the first, so that earlier clauses overwrite later ones
         for clause in reversed(rule.clauses):
             places = self.places(clause.deed)
             taken = places >= 0
@@ -178,6 +180,7 @@ class OnGraph(Field):
                 if other.numbers <= most:
                     estimates[other] = max(estimate, estimates.get(other, -np.inf))
         promising = [_without(rule, index) for index in range(len(rule.clauses) - 1)]
+        # for each number of integers the best estimates, some with plain forms, some with products
         for numbers in range(1, most + 1):
             rules = sorted(
                 (other for other in estimates if other.numbers == numbers),
@@ -231,12 +234,15 @@ class OnGraph(Field):
         """The gain of a new clause by state and change, and the gain from removing the old one."""
         n, last = len(self.scorer.default), len(base.clauses) - 1
         owner = np.full(n, last)
+        # the clause that decides in each state: the first one that holds and is possible
         for index in range(last - 1, -1, -1):
             clause = base.clauses[index]
             assert clause.condition is not None
             owner[self._holds(clause.condition) & (self.places(clause.deed) >= 0)] = index
         now = weight[self.taken(base)]
         gain, offset = np.zeros((n, len(changes))), np.zeros(len(changes))
+        # a new clause decides where no earlier one does; a removed one leaves its states to later
+        # ones
         for number, (index, instead, deed) in enumerate(changes):
             rest, places = now, self.places(deed)
             if instead:
@@ -255,6 +261,7 @@ class OnGraph(Field):
         map_: Map,
     ) -> Iterator[tuple[float, Rule]]:
         """Rules with a new clause, each form with its best bounds, and their estimated gains."""
+        # states without a noticeable gain are left out of the tally
         relevant = np.flatnonzero(_matter(np.abs(gain)) | _matter(np.maximum(gain, 0.0)))
         if not len(relevant):
             return
@@ -322,6 +329,7 @@ def _ways(form: Form, columns: Mapping[str, Column], gain: Floats, offset: Float
         return []
     totals = np.zeros((high - low + 1, gain.shape[1]))
     tally(values, gain, low, totals)
+    # a bound gains the sum over all values on its side: one cumulative sum tries all bounds
     upward = np.cumsum(totals[::-1], axis=0)[::-1]
     ways = []
     for at_least, sums in ((True, upward), (False, np.cumsum(totals, axis=0))):

@@ -92,6 +92,7 @@ def search_all(
     except KeyboardInterrupt:
         if not each:
             raise
+        # the searches that have ended are kept
         stopped = True
     stopped = stopped or each[-1].stopped
     rules = dict.fromkeys(pair for met in each for pair in met.rules)
@@ -248,6 +249,7 @@ def _best(rules: Iterable[tuple[Rule, float]], enough: float) -> list[Rule]:
     Of equally good rules the first one. The last rule is the first with at most the loss `enough`.
     """
     best, least = list[Rule](), float("inf")
+    # few numbers first: a rule with more numbers has to lose less
     for rule, loss in sorted(rules, key=lambda pair: (pair[0].numbers, round(pair[1], DIGITS))):
         if least > enough and round(loss, DIGITS) < round(least, DIGITS):
             best.append(rule)

@@ -68,6 +68,7 @@ def _forms(names: Sequence[str], columns: Mapping[str, Column]) -> Iterator[Form
         yield from _products(names, columns)
     if 1 < len(fields) <= SUMS[-1][0]:
         yield _form(dict.fromkeys(fields, 1))
+    # a factor of one field against a sum of others, with both signs
     times = next((numbers for limit, numbers in TIMES if len(fields) <= limit), ())
     shares = [signed for size in range(1, most) for signed in _signed(fields, size)]
     for number in times:
@@ -97,6 +98,7 @@ def _size(values: Column) -> int:
 def _signed(fields: Sequence[Feature], size: int) -> Iterator[dict[Feature, int]]:
     """Sums of so many fields with any signs, the first one plus."""
     for chosen in combinations(fields, size):
+        # bit k - 1 is the sign of field k
         for signs in range(1 << (size - 1)):
             yield {
                 field: 1 if index == 0 or not signs >> (index - 1) & 1 else -1
@@ -185,6 +187,7 @@ class Scorer:
         self._find_choices(setting)
         self._scale = (0.25 if two else 0.5) if not graph.is_score else (0.5 if two else 1.0)
         self._best = 0.0
+        # optimal play has the loss 0, and its values are where every evaluation begins
         self._optimal = self._taken_by(optimal)
         self._best = -self.loss(self._optimal)
         self._following.evaluate(self._memory)
@@ -199,6 +202,7 @@ class Scorer:
         states = order[choices]
         actions, counts = actions_of(graph, states)
         self._choices, self._counts = choices, counts
+        # actions of all choices in one array: each state has a run of them
         self._begin = (np.cumsum(counts) - counts).astype(np.int32)
         self._own = np.repeat(np.arange(len(choices)), counts)
         self._arranged = spans(self._following.first_actions[choices], counts)

@@ -177,6 +177,7 @@ class Field(ABC):
         for number in (lead - 1, lead + 1):
             if number <= MOST_TIMES:
                 other, by = form_of({**{f: n for n, f in form.terms}, feature: number})
+                # the bound moves with the factor, and is divided by the common factor of the form
                 near = round(level * number / lead / by)
                 moved += [self.condition(other, condition.at_least, near + off) for off in BESIDE]
         yield moved
@@ -253,6 +254,7 @@ class Search:
                 raise
 
     def _run(self) -> None:
+        # the next set of first rules is needed only if no rule of the earlier ones ends play
         for rules in self.field.starts():
             self._keep(self._score(rules))
             if self.kept or self._over():
@@ -272,6 +274,7 @@ class Search:
                 tried = self._score(self.field.changes(base, self._most, self._map))
                 self._improve_best(tried)
             in_vain = 0 if base or self.scored > scored_before else in_vain + 1
+            # a rule that is good enough makes rules with as many numbers uninteresting
             good = [
                 n for n, rules in self.kept.items() if self._loss(rules[0]) <= self._limits.enough
             ]
@@ -294,6 +297,7 @@ class Search:
         phase = self.field.phase
         if phase == 0 and self._over(self.field.first_share):
             return None
+        # the best rules of all numbers first, then the second best ones
         for index in range(self.field.width):
             for numbers in sorted(self.kept):
                 rules = self.kept[numbers]
@@ -311,6 +315,7 @@ class Search:
         new = [rule for rule in every if rule not in self.losses]
 
         def loss(rule: Rule) -> float:
+            # late rules stay unscored, except the first ones: the search needs a rule to show
             return np.nan if self._is_late() and self.losses else self.field.loss(rule)
 
         for rule, lost in zip(new, self._map(loss, new), strict=True):
@@ -322,6 +327,7 @@ class Search:
         return [rule for rule in every if rule in self.losses]
 
     def _keep(self, candidates: Iterable[Rule]) -> None:
+        # rules of equal loss mostly take the same actions: one of them is kept
         for rule in candidates:
             rules, loss = self.kept.get(rule.numbers, []), self._loss(rule)
             if np.isfinite(loss) and all(self._loss(other) != loss for other in rules):
@@ -334,6 +340,7 @@ class Search:
         for numbers in sorted({rule.numbers for rule in tried}):
             of_number = sorted((r for r in tried if r.numbers == numbers), key=self._loss)
             losses = [self._loss(self.kept[n][0]) for n in self.kept if 0 < n <= numbers]
+            # rules with more integers have to be near the best rule with as many or fewer
             worst = HOPEFUL * min(losses, default=np.inf)
             hopeful = [rule for rule in of_number[:IMPROVED] if self._loss(rule) <= worst]
             tuned = [self._improved(rule, bounds_only=True) for rule in hopeful]
@@ -347,6 +354,7 @@ class Search:
         """A rule with its numbers moved as long as the loss falls."""
         for _ in range(1 if bounds_only else MOST_ROUNDS):
             before = rule
+            # one number at a time, as long as its best move lowers the loss
             for index in range(len(list(self.field.moves(rule, bounds_only)))):
                 while not self._over():
                     moved = list(self.field.moves(rule, bounds_only))
@@ -370,6 +378,7 @@ class Search:
         base = rules[int(self._random.integers(len(rules)))]
         others, rule = self.field.varied(base, self._random)
         self._keep([self._improved(other) for other in self._score(others)])
+        # add clauses until the rule has as many numbers as before
         while not self._over():
             changed = self.field.changes(rule, self._most, self._map)
             limit = rule.numbers + 1

@@ -78,6 +78,7 @@ class Sample:
         rows, self._times = _played(rules, rule, games, seed)
         self.positions, positions = _turns_of(rules, rows)
         target = self.positions.layer.blocks[0][1].target
+        # only positions after a turn need values: those of the answer
         after = np.unique(target[target < len(positions)])
         values = np.zeros(len(positions))
         values[after] = self._sign * answer.values[answer.numbers_of(positions[after])]
@@ -89,6 +90,7 @@ class Sample:
     def loss(self, rule: Rule) -> float:
         """The estimated loss of a rule in a game, in points."""
         kept = self._kept.get(rule.clauses[0])
+        # rules that keep alike share the kept dice, which take most of the time
         if kept is None:
             if len(self._kept) > 8:
                 self._kept = {}
@@ -114,6 +116,7 @@ def _played(
     rows = np.array([rules.layout.numbers(rules.start)], np.int32)
     times = np.array([games])
     parts, counts = [rows], [times]
+    # all games of a turn together, by their different positions
     while True:
         here, positions = _turns_of(rules, rows)
         after = here.played(here.says(rule), times, random)
@@ -293,6 +296,7 @@ def find_turn_rules(
     certified = zip(rules, worth_by_layers(game, rules, progress=progress), strict=True)
     losses = [(rule, sign * (best - worth), bound + off) for rule, (worth, bound) in certified]
     scored_rules = list[RuleOfThumb]()
+    # a rule with more integers must lose less
     for rule, loss, bound in sorted(losses, key=lambda one: (one[0].numbers, one[1])):
         if scored_rules and loss >= scored_rules[-1].loss:
             continue

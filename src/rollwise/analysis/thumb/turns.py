@@ -110,6 +110,7 @@ def prefer(block, indptr, label, reward, says, choice):
     """
     first, _, count, lottery, _ = block
     to_outcome, to_lottery = choice.outcome, choice.lottery
+    # `a` and `o` run through the actions of a position, and through their outcomes
     for p in range(first.shape[0] - 1):
         a, o = index(first[p, 1]), index(first[p, 2])
         scores, points = says.fill[says.fill_group[p]], says.points[says.fill_group[p]]
@@ -141,11 +142,13 @@ def follow_turns(block, tables, keep_group, keep, choice, bounds, found):
     n_partial, n_kept = pool.with_face.shape[0], pool.without.shape[0]
     kept, last = np.empty((n_kept, 2)), np.empty((n_kept - n_partial, 2))
     for p in range(first.shape[0] - 1):
+        # after the last throw: the rule's action in each throw
         for throw in range(n_kept - n_partial):
             s = index(first[p, 0]) + index(throw)
             number, o = index(choice.lottery[s]), index(choice.outcome[s])
             look_ahead(tables, number, target, o, bounds, last[throw])
         kept[n_partial:] = last
+        # one throw earlier: the kept dice are thrown again, or all kept and the turn ends
         for left in range(pool.rerolls):
             throw_dice(pool, kept)
             for throw in range(n_kept - n_partial):
@@ -232,12 +235,15 @@ class TurnPositions:
         tables, block, position = self.layer.tables, self._block, np.repeat(self._every, times)
         n_partial, sides = tables.pool.with_face.shape
         kept, stays = np.zeros((2, len(position)), np.int64)
+        # one throw of all turns at a time, the rerolls counted down
         for left in range(self._pool.rerolls, -1, -1):
+            # one die is added to each set that isn't full yet
             while len(falling := np.flatnonzero(kept < n_partial)):
                 faces = random.integers(sides, size=len(falling))
                 kept[falling] = tables.pool.with_face[kept[falling], faces]
             if left:
                 keep = says.keep[says.keep_group[position], left - 1, kept - n_partial]
+                # a turn that keeps all dice throws no more
                 kept = np.where(stays, kept, keep)
                 stays |= kept >= n_partial
         situation = block.first[position, 0] + kept - n_partial
@@ -336,6 +342,7 @@ class TurnPositions:
             for left in range(rerolls + 1):
                 seen = {**columns, ROLLS_LEFT: np.full(n, left, np.int32)}
                 holds[:, left, number] = clause.condition.holds(seen, parameters)
+        # positions with the same true conditions follow the same chain
         cases, chain = np.unique(holds.reshape(-1, holds.shape[2]), axis=0, return_inverse=True)
         chains = [_chain_of(rule, case) for case in cases]
         return chains, chain.reshape(n, rerolls + 1)
@@ -349,6 +356,7 @@ class TurnPositions:
         rerolls = chain.shape[1]
         keep = np.zeros((len(different), rerolls, len(indptr) - 1), np.int32)
         of_chain = different[:, -rerolls:]
+        # each chain is scored once, for all its groups and rolls left
         for number in np.unique(of_chain).tolist():
             here = np.flatnonzero((of_chain == number).any(axis=1))
             seen = Seen(self.kept, told, different[here], self._kept_numbers)
@@ -422,6 +430,7 @@ class TurnPositions:
                 f"{MOST_LEVELS} preferences behind each other"
             )
         total, points = np.zeros((1, len(labels)), np.int64), 0
+        # a later preference counts less than one unit of an earlier one: digits to the base LEVEL
         for worth, before in levels:
             total, points = total * LEVEL + worth, points * LEVEL + before
         return total, points
@@ -434,6 +443,7 @@ class TurnPositions:
         """The value of a form in each case without points, and the factor of the points."""
         total, points = np.zeros((1, len(seen.numbers)), np.int64), 0
         for number, feature in form.terms:
+            # points differ by position, so they aren't a column: their factor is handed on
             if feature.first == POINTS and not feature.pair:
                 points = number
                 continue
@@ -496,6 +506,7 @@ def worth_by_layers(
     n = len(layers.states)
     worth = np.empty((len(rules_of_thumb), n, 2))
     with ThreadPoolExecutor(CORES) as threads:
+        # last layers first; the rules are followed side by side
         for piece in layers.last_first(keep_arrays=True):
             if not piece.layer.is_left_at_once:
                 raise UsageError(f"{game.name}: a turn can lead back to positions of its layer")

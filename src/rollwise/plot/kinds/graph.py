@@ -57,6 +57,7 @@ def arrange(nodes: list[Node], edges: list[Edge]) -> None:
         if nodes[source].column < nodes[target].column:
             before.setdefault(target, []).append(source)
     tallest = max(len(column) for column in columns.values())
+    # columns from left to right, so that the rows of the parents are known
     for _, column in sorted(columns.items()):
         parents = {i: [nodes[p].row for p in before.get(i, [])] for i in column}
         column.sort(key=lambda i: (sum(parents[i]) / len(parents[i]) if parents[i] else -1.0, i))
@@ -74,6 +75,7 @@ def _broken(text: str, most: int) -> str:
     if length(text) <= most:
         return text
     words: list[str] = []
+    # breaks come after a comma, a colon or a per cent sign, and before bold text, or between words
     for part in re.split(r"(?<=[,:%]) +| +(?=<b>)", text):
         words += [part] if length(part) <= most else part.split()
     lines = words[:1]
@@ -141,6 +143,7 @@ def _chances(nodes: list[Node], edges: list[Edge]) -> list[dict[str, Any]]:
     for source, target, _, _, chance in edges:
         one, other = nodes[source], nodes[target]
         beside = -0.22 if one.column == other.column else 0.0
+        # near the head of the line; lines of two actions to one state share the place
         at = (
             round(one.column + NEAR_END * (other.column - one.column) + beside, 3),
             round(one.row + (0.5 if beside else NEAR_END) * (other.row - one.row), 3),
@@ -436,6 +439,7 @@ def _depths(solution: Solution) -> np.ndarray:
     frontier = [0]
     depth[0] = 0
     spare = iter(range(1, graph.n_states))
+    # breadth first from the start, then from each root that isn't reached
     while frontier:
         following: list[int] = []
         for s in frontier:

@@ -142,6 +142,7 @@ def _beneath(figure: go.Figure, above: str) -> go.Figure:
         def raised(y: float, before: float = before, after: float = after) -> float:
             return (y * before + CURVE + GAP) / after
 
+        # heights are shares of the figure: they shrink as it grows by the curve
         for key, value in list(layout.items()):
             if key.startswith("yaxis"):
                 layout[key] = {**value, "domain": [raised(y) for y in value["domain"]]}

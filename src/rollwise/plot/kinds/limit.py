@@ -135,9 +135,11 @@ def _gains(
     """How much thresholds along a field say of where each of some actions is best."""
     order, begin = _columns(table, field)
     size = np.diff(np.append(begin, len(order)))
+    # states in columns, each from the lowest height up: `place` is the index within its column
     column = np.repeat(np.arange(len(begin)), size)
     place = np.arange(len(order)) - begin[column]
     gains = []
+    # for every action, each place of each column is tried as the threshold
     for action in actions:
         inside = (label[order] == action).astype(np.int64)
         total = np.add.reduceat(inside, begin)
@@ -145,7 +147,9 @@ def _gains(
         below = so_far - so_far[begin][column]
         # Wrong with a threshold here: those inside below it, and those outside from it on.
         wrong = below + (size[column] - place) - (total[column] - below)
+        # `total` errors are those of a threshold above the column: the action nowhere
         with_threshold = np.minimum(np.minimum.reduceat(wrong, begin), total)
+        # the best constant: the action everywhere, or nowhere
         with_constant = np.minimum(total, size - total)
         gains.append(float((with_constant - with_threshold).sum() / len(order)))
     return gains
@@ -249,7 +253,9 @@ def _tied_below(
     good = np.zeros(graph.n_states, np.bool_)
     good[graph.action_state[solution.is_best & (graph.action_label == action)]] = True
     good = good[states]
+    # the first state of each run of good ones within a column
     starts = good & ~np.append(False, good[:-1] & (column[1:] == column[:-1]))
+    # for each state the start of the last run before it
     start = np.maximum.accumulate(np.where(starts, np.arange(len(states)), 0))
     at = np.flatnonzero(height == limit[column])
     lowest = np.full(len(limit), np.nan)

@@ -212,6 +212,7 @@ def draw_boxes(solution: Solution, choices: Choices) -> go.Figure:
 
     lines: list[list[int]] = []  # of places in `states`, from below
     ticks: list[tuple[float, str]] = []
+    # some lines of boxes for each number of the upward field
     for number in np.unique(fields[:, upward]).tolist():
         row = np.flatnonzero(fields[:, upward] == number)
         row = row[np.lexsort(fields[row][:, others[::-1]].T)] if others else row

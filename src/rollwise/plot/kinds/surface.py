@@ -129,6 +129,7 @@ def boundary(
     """
     cell = np.ravel_multi_index(place, shape)
     size = shape[0] * shape[1]
+    # per cell of the ground: the highest state, and the lowest inside
     top = np.full(size, -np.inf)
     np.maximum.at(top, cell, heights.astype(float))
     first = np.full(size, np.inf)
@@ -236,6 +237,7 @@ def _one_slice(
     )
     belongs = belongs.reshape(-1)
     above = np.bincount(belongs[inside], minlength=len(found))
+    # the slice with many states on both sides of the boundary
     both = np.minimum(above, sizes - above)
     most = int(both.argmax())
     names = solution.graph.columns
