@@ -11,8 +11,11 @@ from naive_play import choice
 from naive_play import learn as learn_naively
 from small_games import small_game
 
+from rollwise.answer.references import Policies
 from rollwise.builders import build
+from rollwise.errors import UsageError
 from rollwise.games.dice_blackjack import DiceBlackjack
+from rollwise.games.pig import Pig
 from rollwise.graph.policies import alias_cells
 from rollwise.learn import METHODS, Learner, choice_probabilities, learn
 from rollwise.numbers.randomness import stream
@@ -173,3 +176,29 @@ def test_every_learner_on_games_of_every_shape(name, method):
         learner = Learner(graph, seed=1, method=method)
         learner.play(30)
         assert np.array_equal(learner.result().visits, result.visits)
+
+
+def test_games_of_three_players_are_recorded_by_seat():
+    """A recorded game leaves the sums that its moves and its winner give."""
+    graph = Policies.of(Pig(target=4, sides=3, players=3), any_players=True).graph
+    learner, rng = Learner(graph, seed=0), np.random.default_rng(5)
+    expected = np.zeros((graph.n_actions, 3))
+    for _ in range(20):
+        state, seat, moves, path = graph.view[0], 0, [], []
+        while True:
+            action = list(state.actions)[rng.integers(len(state.actions))]
+            outcome = list(action.outcomes)[rng.integers(len(action.outcomes))]
+            path.append((action.index, seat))
+            if outcome.is_over:
+                moves.append((action.label, "win" if len(moves) % 2 else {"payoffs": [1, 0, 0]}))
+                break
+            state = graph.view[outcome.target]
+            moves.append((action.label, state.fields))
+            seat = (seat + outcome.seats_on) % 3
+        learner.record(moves)
+        for a, mover in path:
+            points = float(mover == seat)
+            expected[a] += 1, points, points**2
+    assert np.array_equal(learner.tallies[0].sums[:, :3], expected)
+    with pytest.raises(UsageError, match="'lose' is no ending"):
+        learner.record([(0, "lose")])

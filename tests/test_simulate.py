@@ -8,15 +8,18 @@ from little_games import Ladder
 from naive_play import Xoshiro
 from scipy.stats import chi2
 
+from rollwise.answer.evaluation import evaluate
 from rollwise.answer.references import Policies
 from rollwise.builders import build
 from rollwise.games.craps import Craps
 from rollwise.games.dice_blackjack import DiceBlackjack
+from rollwise.games.frozen_lake import FrozenLake
 from rollwise.games.pig import Pig, Piglet
+from rollwise.games.threes import Threes
 from rollwise.graph.layout import StateLayout
 from rollwise.numbers.randomness import stream
 from rollwise.play.games import PlayTable
-from rollwise.simulate import simulate, tell
+from rollwise.simulate import simulate, tell, tournament
 
 pytestmark = pytest.mark.kernels
 
@@ -146,3 +149,18 @@ def test_a_told_game_is_one_that_the_rules_allow():
             seat, turn = 3 - seat, turn + 1
     assert moves[-1].outcome == "win"
     assert moves[-1].text.endswith("wins")
+
+
+@pytest.mark.parametrize("name", ["threes", "frozen-lake", "piglet"])
+def test_tournaments_have_the_results_of_evaluate(name):
+    """Alone against nobody, and against itself, a policy gets its value."""
+    game = {"threes": Threes(dice=2), "frozen-lake": FrozenLake(), "piglet": Piglet()}[name]
+    found = tournament(game, ["random", "optimal"])
+    assert found.exact
+    assert found.standings[0].policy == "optimal"
+    for k, policy in enumerate(("random", "optimal")):
+        value = evaluate(game, policy)
+        expected = value.values[0] if game.objective != "win" else value.win_probability[0]
+        (entry,) = [entry for entry in found.standings if entry.policy == policy]
+        result = entry.result if found.first is None else found.first[k, k]
+        assert result == pytest.approx(expected, abs=1e-9)

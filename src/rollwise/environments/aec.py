@@ -152,10 +152,11 @@ class GameAECEnv(pettingzoo.AECEnv):  # type: ignore[misc, name-defined]
             self._tell(mover, outcome)
         self._cumulative_rewards[mover] = 0.0
         self._clear_rewards()
-        self.rewards[mover] = self.arena.reward_sign * taken.reward
+        points = self.arena.reward_sign * taken.reward
+        self.rewards[mover] = points
         for other in self.agents:
             if other != mover:
-                self.rewards[other] = -taken.reward
+                self.rewards[other] = -points
         seat = self.possible_agents.index(mover)
         following = (seat + outcome.seats_on) % len(self.possible_agents)
         if outcome.is_over:

@@ -25,6 +25,7 @@ from rollwise.graph import StateGraph, sign_of, win_probability
 from rollwise.graph.by_fields import grid
 from rollwise.graph.choices import costs, first_actions, first_of_each_state, fold_actions
 from rollwise.graph.policies import Policy, alias_cells, seat_bits, seat_payoffs
+from rollwise.graph.view import Outcome
 from rollwise.kernels import learning as kernels
 from rollwise.machine.atomic_files import read_arrays, write_arrays
 
@@ -474,19 +475,22 @@ class GameRecord:
     actions : (n_moves,) int64
         Indices into the actions of the graph.
     seats : (n_moves,) int64
-        The seats of the movers, 0 or 1.
+        The seats of the movers, 0 for the first.
     ending : int
         The result for the player of the last move; see `rollwise.kernels.sampling`.
+    bits : int
+        The bits of a seat; see `rollwise.graph.policies.seat_bits`.
     """
 
     actions: NDArray[np.int64]
     seats: NDArray[np.int64]
     ending: int
+    bits: int
 
     @property
     def path(self) -> NDArray[np.int64]:
-        """Twice the action of each move plus the seat, as kernels take it."""
-        return 2 * self.actions + self.seats
+        """The action and the seat of each move in one number, as kernels take it."""
+        return (self.actions << self.bits) | self.seats
 
 
 def read_game_record(
@@ -501,7 +505,9 @@ def read_game_record(
         The action by number or name. The outcome is the next state, from the view
         of its mover (its fields in order, or a mapping by name), or
         ``"win"``, ``"lose"``, ``"draw"`` or ``"end"`` for the player who moved; or, in
-        a game for stakes, the payoff.
+        a game for stakes, the payoff. With three players or more an ending is ``"win"``, or
+        ``{"payoffs": [...]}`` with the payoff or the share of the win of each player, from the
+        player who moved on.
     start : sequence of int, optional
         The first state of the game, by default the start.
 
@@ -528,18 +534,16 @@ def read_game_record(
             raise UsageError(f"{where}: {error}") from None
         actions.append(action.index)
         seats.append(seat)
-        if isinstance(outcome, str | int | float):
-            if isinstance(outcome, str) and outcome not in ENDINGS:
-                names = ", ".join(ENDINGS)
-                raise UsageError(f"{where}: {outcome!r} is no ending (endings: {names})")
-            payoff = ENDINGS[outcome] if isinstance(outcome, str) else float(outcome)
-            payoffs = {way.payoff for way in action.outcomes if way.is_over}
-            if payoff not in payoffs:
+        wanted = _ending(graph, outcome, where)
+        if wanted is not None:
+            ways = (way for way in action.outcomes if way.is_over)
+            way = next((way for way in ways if _payoffs_of(graph, way) == wanted), None)
+            if way is None:
                 raise UsageError(f"{where}: {action} can't end with {outcome!r}")
             if number < len(moves):
                 raise UsageError(f"{where}: the game is over, but moves follow")
-            ending = int(np.searchsorted(graph.ending_payoffs, payoff))
-            return GameRecord(np.array(actions), np.array(seats), -1 - ending)
+            ending = -1 - int(np.searchsorted(graph.ending_payoffs, way.payoff))
+            return GameRecord(np.array(actions), np.array(seats), ending, seat_bits(graph))
         if isinstance(outcome, Mapping):
             missing = [field for field in graph.field_names if field not in outcome]
             if missing:
@@ -547,11 +551,42 @@ def read_game_record(
             outcome = [outcome[field] for field in graph.field_names]
         # a lottery may have this target twice, with and without a PASS: such a record is ambiguous
         t = graph.find(outcome)
-        passes = {way.passes for way in action.outcomes if way.target == t}
-        if not passes:
+        seats_on = {way.seats_on for way in action.outcomes if way.target == t}
+        if not seats_on:
             raise UsageError(f"{where}: {action} can't lead to {graph.state_text(t)}")
-        if len(passes) > 1:
+        if len(seats_on) > 1:
             raise UsageError(f"{where}: it isn't clear whether the turn passes")
-        seat ^= int(passes.pop())
+        seat = (seat + seats_on.pop()) % graph.players
         s = t
     raise UsageError(f"{graph.game}: the game isn't over after its {len(moves)} moves")
+
+
+def _ending(graph: StateGraph, outcome: Any, where: str) -> tuple[float, ...] | None:
+    """The payoffs of a recorded ending, the mover's first; None if the game goes on.
+
+    Raises
+    ------
+    UsageError
+        It is no ending.
+    """
+    if graph.players > 2:
+        if isinstance(outcome, Mapping) and "payoffs" in outcome:
+            return tuple(float(payoff) for payoff in outcome["payoffs"])
+        if outcome == "win":
+            return 1.0, *[0.0] * (graph.players - 1)
+        if isinstance(outcome, str | int | float):
+            raise UsageError(
+                f'{where}: {outcome!r} is no ending (endings: "win", {{"payoffs": [...]}} with a '
+                "number for each player, from the one who moved on)"
+            )
+        return None
+    if isinstance(outcome, str):
+        if outcome not in ENDINGS:
+            raise UsageError(f"{where}: {outcome!r} is no ending (endings: {', '.join(ENDINGS)})")
+        return (ENDINGS[outcome],)
+    return (float(outcome),) if isinstance(outcome, int | float) else None
+
+
+def _payoffs_of(graph: StateGraph, way: Outcome) -> tuple[float, ...]:
+    """The payoffs of an outcome that ends the game, the mover's first."""
+    return way.shares if graph.players > 2 else (way.payoff,)

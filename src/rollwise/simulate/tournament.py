@@ -199,8 +199,10 @@ def _pair(
     """The result of each policy when it moves first, with its bound or its standard error."""
     if seed is None:
         mine, theirs = certified_at(evaluate(graph, one, other, starts=[0]))
-        theirs = Certified(-theirs.value, theirs.bound)
-        return [value.shown(is_score=graph.is_score) for value in (mine, theirs)]
+        results = [mine]
+        if other is not None:
+            results.append(Certified(-theirs.value, theirs.bound))
+        return [value.shown(is_score=graph.is_score) for value in results]
     match = simulate(graph, one, other, games=games, seed=seed, workers=workers, exact=False)
     estimates = [side.win_rate or side.score for side in match.sides]
     return [Certified(each.mean, each.standard_error) for each in estimates if each is not None]
