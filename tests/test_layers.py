@@ -20,6 +20,7 @@ from rollwise.games.pig import Pig, Piglet, Turn, TwoDicePig
 from rollwise.games.royal_ur import Race, RoyalUr
 from rollwise.games.super_six import Sticks, SuperSix
 from rollwise.games.yahtzee import Yahtzee
+from rollwise.machine import switches
 from rollwise.simulate.turn_by_turn import best_play, play_turn_by_turn
 
 pytestmark = pytest.mark.needs_jit
@@ -318,3 +319,31 @@ def test_parts_of_an_answer_are_worth_what_it_says() -> None:
     assert answer.numbers_of(answer.space.states[numbers]).tolist() == numbers.tolist()
     found, known = part.values[: len(numbers)], answer.values[numbers]
     assert np.all(abs(found - known) <= part.error_bound + answer.error_bound)
+
+
+def test_a_layer_swept_in_pairs_of_groups_has_the_values_of_its_graph(monkeypatch):
+    """The numbers don't depend on the second core, and are right."""
+    monkeypatch.setattr("rollwise.answer.by_layers.ORDERED", 0)
+    monkeypatch.setattr("rollwise.builders.by_layer.OUTCOMES_OF_BLOCK", 10_000)
+    monkeypatch.setattr("rollwise.builders.by_layer.SMALL", 1_000)
+    monkeypatch.setattr("rollwise.engine.search.WORTH_HALVING", 1_000)
+    monkeypatch.setattr("rollwise.engine.search.GROUP", 20_000)
+    pairs = []
+    grouped = Search._grouped
+
+    def noted(search):
+        pairs.append(len(grouped(search)))
+        return grouped(search)
+
+    monkeypatch.setattr(Search, "_grouped", noted)
+    game = RoyalUr(pieces=2)
+    on_two = solve_by_layers(game)
+    assert max(pairs) > 1
+    monkeypatch.setattr(switches, "is_on", lambda name: name != "second-core")
+    on_one = solve_by_layers(game)
+    assert np.array_equal(on_two.values, on_one.values)
+    assert np.array_equal(on_two.error_bounds, on_one.error_bounds)
+    whole = rollwise.solve(game)
+    rows = whole.numbers_of(on_two.space.states)
+    off = np.abs(whole.values[rows] - on_two.values)
+    assert np.all(off <= whole.error_bounds[rows] + on_two.error_bounds)
