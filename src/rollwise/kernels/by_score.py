@@ -29,6 +29,7 @@ def rounds_with_points(order, indptr, action_indptr, outcome_indptr, outcome_sta
         for a in range(action_indptr[s], action_indptr[s + 1]):
             for k in range(outcome_indptr[a], outcome_indptr[a + 1]):
                 t = outcome_state[k]
+                # Both states are in one component, so a path leads from t back to s.
                 if points[k] != 0 and t >= 0 and component[t] == component[s]:
                     return k
     return -1
@@ -48,6 +49,8 @@ def points_so_far(
         Given at the roots; elsewhere ``low`` is NOT_REACHED and ``high`` its
         negative. Widened in place.
     """
+    # Components are stored in reverse order of play, so the roots come first here. The ranges of a
+    # component are widened until none changes.
     for c in range(indptr.shape[0] - 2, -1, -1):
         changed = True
         while changed:
@@ -59,6 +62,7 @@ def points_so_far(
                 for a in range(action_indptr[s], action_indptr[s + 1]):
                     for k in range(outcome_indptr[a], outcome_indptr[a + 1]):
                         t = outcome_state[k]
+                        # The game ends here, or each play with this outcome is beyond the limit.
                         if t < 0 or low[s] + points[k] > limit:
                             continue
                         if low[s] + points[k] < low[t]:
@@ -94,6 +98,7 @@ def points_to_come(order, indptr, action_indptr, outcome_indptr, outcome_state, 
                         t = outcome_state[k]
                         least = low[t] if t >= 0 else 0
                         most = high[t] if t >= 0 else 0
+                        # The next state has no range yet.
                         if least > most:
                             continue
                         if least + points[k] < low[s]:
@@ -103,7 +108,7 @@ def points_to_come(order, indptr, action_indptr, outcome_indptr, outcome_state, 
                             high[s] = most + points[k]
                             changed = True
             if indptr[c + 1] - indptr[c] == 1:
-                break
+                break  # it makes no points on a way back to itself
 
 
 @kernel
@@ -143,6 +148,7 @@ def find_scored(
     n = 0
     for r in range(root_state.shape[0]):
         s = root_state[r]
+        # A state has one place in `number` for each score, from its least score on.
         here = place[s] + root_score[r] - low[s]
         if number[here] < 0:
             number[here] = n
@@ -152,6 +158,7 @@ def find_scored(
     n_roots = n
     n_actions = 0
     n_outcomes = 0
+    # `state` and `score` are the queue: the pairs before `head` are expanded.
     head = 0
     while head < n:
         s = state[head]
@@ -247,6 +254,7 @@ def _add_rows(s, frame, rows, number, least, staying, row):
     for a in range(action_indptr[s], action_indptr[s + 1]):
         if chance[a] == 0.0:
             continue
+        # The total has the type of the weights: whole weights are added exactly.
         total = outcome_weight[outcome_indptr[a]] * 0
         for k in range(outcome_indptr[a], outcome_indptr[a + 1]):
             total += outcome_weight[k]
@@ -262,6 +270,7 @@ def _add_rows(s, frame, rows, number, least, staying, row):
                 row[points[k] - least] += p
                 continue
             carried = max(carried, rounding[t])
+            # Entry x of a row of t is the chance of low[t] + x points; the outcome adds its own.
             shift = points[k] + low[t] - least
             for x in range(width[t]):
                 row[x + shift] += p * probability[place[t] + x]
@@ -287,18 +296,21 @@ def _eliminate(staying, leaving, rows):
     """
     m = leaving.shape[0]
     for k in range(m - 1, -1, -1):
+        # 1 minus the chance to stay in k, as a sum: all later states are eliminated.
         away = leaving[k] + staying[k, :k].sum()
         if away == 0.0:  # no way out within the precision of doubles
             away = np.inf
         leaving[k] /= away
         staying[k, :k] /= away
         rows[k] /= away
+        # A way from i into k goes on as k does.
         for i in range(k):
             p = staying[i, k]
             if p > 0.0:
                 leaving[i] += p * leaving[k]
                 staying[i, :k] += p * staying[k, :k]
                 rows[i] += p * rows[k]
+    # State i now moves to earlier states only, and their rows are final.
     for i in range(1, m):
         for j in range(i):
             rows[i] += staying[i, j] * rows[j]
@@ -320,6 +332,8 @@ def _sweep(states, frame, rows, number, most_sweeps):
         change = 0.0
         for s in states:
             row = np.zeros(width[s])
+            # No state has a number here: rows of the component count as last written, as those of
+            # the border do.
             _, off, terms = _add_rows(s, frame, rows, number, low[s], row, row)
             carried, units = max(carried, off), max(units, 2.0 * terms + 6.0)
             for x in range(width[s]):
@@ -397,6 +411,7 @@ def _distribute(
         for i in range(m):
             s = states[i]
             number[s] = -1
+            # The joint rows begin at `least`; the row of s is a part of its joint row.
             shift = low[s] - least
             probability[place[s] : place[s] + width[s]] = solved[i, shift : shift + width[s]]
             rounding[s] = carried + units

@@ -119,12 +119,14 @@ def residuals(
     for s in range(action_indptr.shape[0] - 1):
         for a in range(action_indptr[s], action_indptr[s + 1]):
             i, o = index(lottery[a]), index(outcome_indptr[a])
+            # Outcome o of the action has the weight and the payoff of outcome k of its lottery.
             begin, end = index(indptr[i]), index(indptr[i + index(1)])
             total, size, bound = 0.0, 0.0, 0.0
             for k in range(begin, end):
                 t, w = state[o], signed[k]
                 o += index(1)
                 part = w * payoff[k]
+                # A weight is negative where the turn passes: the next value is the opponent's.
                 if t >= 0:
                     part = w * values[np.uint32(t)]
                     if blurs:
@@ -136,4 +138,5 @@ def residuals(
             off = error[i] * (size / weights[i] + abs(reward[i]) + abs(value))
             rounding[a] = off + LEAST
             if blurs:
+                # The factor covers the roundings of this sum and of its division.
                 blur[a] = bound / weights[i] * (1.0 + 4.0 * error[i])

@@ -44,6 +44,7 @@ def find_components(first_edge, outcome_state, order, indptr, position):
         root = index(root_)
         if position[root] != NOT_MET:
             continue
+        # Numbers of discovery are negative, so that they differ from indices in `order`.
         position[root] = discovered - n
         path[0] = root
         path_number[0] = discovered - n
@@ -79,15 +80,19 @@ def find_components(first_edge, outcome_state, order, indptr, position):
                         if sibling < n:
                             prefetch(outcome_state, first_edge[sibling])
                     break
+                # A state of a complete component has an index in `order`, which is never less.
                 if there < low:
                     low = there
             if deeper:
                 continue
             position[s] = low
+            # An earlier state of the path is reachable from s: the component of s isn't complete.
             if low < path_number[top]:
                 waiting[n_waiting] = s
                 n_waiting += ONE
             else:
+                # s is the first state of its component. The others are the states that wait and
+                # reach no state before s; they are the last ones in `waiting`.
                 first = n_waiting
                 while first > 0 and position[waiting[first - ONE]] >= low:
                     first -= ONE
@@ -102,6 +107,7 @@ def find_components(first_edge, outcome_state, order, indptr, position):
                 n_components += 1
                 indptr[n_components] = n_ordered
             depth = top
+            # The predecessor reaches each state that s reaches.
             if depth > 0 and low < position[path[depth - ONE]]:
                 position[path[depth - ONE]] = low
     return n_components

@@ -67,6 +67,7 @@ def find_feedback(order, ends, position, action_indptr, outcome_indptr, outcome_
             begin = index(outcome_indptr[action_indptr[s]])
             for o in range(begin, index(outcome_indptr[action_indptr[s + ONE]])):
                 t = outcome_state[o]
+                # A state at this place or behind it: the sweep hasn't written its value yet.
                 if t >= 0 and position[t] >= place and position[t] < ends[c + 1]:
                     is_only = feedback[c] == ACYCLIC or feedback[c] == t
                     feedback[c] = t if is_only else SEVERAL
@@ -103,6 +104,7 @@ def look(a, table, numbers, seats, found):
             continue
         t, on = index(outcome_state[begin + j - first]), index(np.int64(passes[j]))
         for row in range(m):
+            # The mover of t is the seat `on` of s: seat k of s is seat k - on of t, counted round.
             for k in range(min(on, index(seats))):
                 found[row, k] += p * numbers[row, t, index(n_seats) - on + k]
             for k in range(on, index(seats)):
@@ -136,6 +138,7 @@ def need_of(s, table, probability, tied, numbers, rooms):
             look(a, table, numbers, n_seats, found)
         else:  # only the mover can deviate
             look(a, table, numbers, 1, found)
+        # E of the mover: V + E is at least the value of every action.
         i = index(table.lottery[a])
         outcomes = float(indptr[i + ONE] - indptr[i])
         most = max(most, outcomes)
@@ -146,11 +149,13 @@ def need_of(s, table, probability, tied, numbers, rooms):
             for j in range(3):
                 for k in range(n_seats):
                     mixed[j, k] += p * found[j, k]
+        # L of every seat holds for a tied action alone.
         if tied[a]:
             for k in range(n_seats):
                 rounding = (steps + outcomes) * UNIT * (found[0, k] + values[s, k]) + TINY
                 off = abs(found[0, k] - values[s, k])
                 need[1, k] = max(need[1, k], (off + rounding + found[2, k]) * larger)
+    # L of every seat holds for the mixture, and E of the seats that don't move.
     larger = LARGER + 8.0 * (steps + most) * UNIT
     for k in range(n_seats):
         rounding = (steps + most) * UNIT * (mixed[0, k] + values[s, k]) + TINY
@@ -182,6 +187,7 @@ def check_bounds(table, probability, tied, numbers):
         holds, total = True, 0.0
         for k in range(n_seats):
             holds = holds and need[0, k] <= numbers[1, s, k] and need[1, k] <= numbers[2, s, k]
+            # `need_of` takes values as their own sizes in roundings, so none is negative.
             holds = holds and 0.0 <= numbers[0, s, k] <= 1.0 + 1e-9
         for a in range(index(action_indptr[s]), index(action_indptr[s + ONE])):
             total += probability[a]

@@ -112,6 +112,8 @@ def step_batch(chosen, reset, seat, illegal_reward, reward_sign, observations, m
             second, node = np.int64(0), np.int64(-1)
             if a < 0:
                 reward[i] = illegal_reward
+            # The opponent has ended the game before the agent's first move: any action collects the
+            # payoff.
             elif a >= n_actions:
                 done[i] = True
                 terminated[i] = True
@@ -127,6 +129,7 @@ def step_batch(chosen, reset, seat, illegal_reward, reward_sign, observations, m
     stuck = play_games(begin[:playing], most_moves, bits, nodes, gain, code, threshold, other,
                        words, ended, passes, moves, points)  # fmt: skip
     for k in range(playing):
+        # Points are those of the first mover, with the other sign if that was the opponent.
         i, sign = mover[k] >> 1, 1.0 - 2.0 * (mover[k] & 1)
         gained = sign * points[k] if points.shape[0] > 0 else 0.0
         is_over = ended[k] < n_endings
@@ -137,6 +140,7 @@ def step_batch(chosen, reset, seat, illegal_reward, reward_sign, observations, m
         reward[i] = owed[i] + reward_sign * gained
         owed[i] = 0.0
         if is_over:  # the last state stays to be observed
+            # The payoff is the last mover's: after an odd number of passes the opponent's.
             reward[i] += endings[ended[k]] * (1.0 - 2.0 * (passes[k] & 1))
             done[i] = True
             terminated[i] = True

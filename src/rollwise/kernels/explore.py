@@ -164,6 +164,7 @@ def inside_from(within, states, place, most, asked):
     n = np.int64(0)
     while n < most:
         s = place + n
+        # Each state is asked once, in the order of its number; the answers are kept.
         if s == asked:
             call.state = row + s * size
             outside = False
@@ -303,6 +304,8 @@ def explore(
     merging = count.merging == 1
     one_layer = within.wanted.shape[0] > 0
     most = BATCH
+    # Breadth first: states before `place` are expanded, the others are the queue. A batch without
+    # room is given up before its actions are counted; the next call expands it again.
     while count.place < count.states:
         if count.states > contract.max_states or count.outcomes > contract.max_outcomes:
             return LIMIT_REACHED
@@ -318,6 +321,7 @@ def explore(
                 count.asked = count.place + inside
                 return PROGRESS_FAILED
             count.asked = asked
+            # The state lies outside the layer and stays without actions.
             if inside == 0:
                 count.place += 1
                 continue
@@ -333,6 +337,7 @@ def explore(
         added = ends[found - 1]
         if is_too_small(room, count, situations, found, added):
             return ROOM_NEEDED
+        # Places of states outside the frame mean nothing; the caller makes a table for the new box.
         if call.outside == 1:
             call.outside = 0
             return BOX_NEEDED if widen_box(then, next_state, added, box) else ODD_STATE
@@ -365,6 +370,9 @@ def explore(
                     return ODD_STATE
                 end = np.uint64(ends[a])
                 if attentive:
+                    # The outcomes close the gap that merged outcomes left before them. In the first
+                    # states equal outcomes are only looked for; the first ones found turn merging
+                    # on.
                     move_outcomes(weight, then, next_state, spot, begin + merged, end, begin)
                     end -= merged
                     left = merge_equal(buffers, begin, end, real, not merging)
@@ -380,6 +388,7 @@ def explore(
                 # Calls take their time, so the lottery of the last action with such a label
                 # is tried first.
                 recently = np.uint64(label) & np.uint64(RECENT - 1)
+                # Before lottery 0 is entered it has no outcomes, so no action equals it.
                 lottery = recent[recently]
                 there = np.uint64(indptr[lottery])
                 same = (
@@ -413,6 +422,7 @@ def explore(
                 outcome_indptr[first_action + a] = first_outcome + end
                 begin = end
             action_indptr[first_situation + t + ONE] = first_action + a
+            # The situation is the last one of its state.
             if not throwing or t + ONE == index(throw_end[i]):
                 count.place += 1
                 i += ONE

@@ -115,6 +115,7 @@ def set_by_rates(begin, end, seen, table, explore, threshold):
     p_best = (gain + explore) / (gain + k * explore)
     share = (1.0 - p_best) / (others * seen + (k - 1) * explore)
     total = 0.0
+    # The last action needs no threshold: it has the rest.
     for a in range(begin, end - 1):
         total += p_best if a == best else share * (seen * table[a, RATE] + explore)
         threshold[a] = int(total * SCALE)
@@ -144,6 +145,7 @@ def split_in_two(seen, first, second, explore, rule):
         p_best = gain / (gain + explore)
     else:
         p_best = 1.0 - 0.5 * explore / (explore + seen)
+    # Products in place of a branch that no processor could predict.
     is_first = 1.0 if first >= second else 0.0
     return int(SCALE * (is_first * p_best + (1.0 - is_first) * (1.0 - p_best)))
 
@@ -212,9 +214,11 @@ def count_moves(path, length, code, numbers, action_indptr, action_state, payoff
     players, mask = payoffs.shape[1], (1 << bits) - 1
     width = high - low
     seat = path[length - 1] & mask
+    # The payoffs of an ending are stored from the last mover on; `gained` is by seats.
     for k in range(players):
         gained[seat] = payoffs[-1 - code, k]
         seat = seat + 1 if seat + 1 < players else 0
+    # From here on `gained` has the points of each seat from move i to the end.
     for i in range(length - 1, -1, -1):
         a, mover = np.uint64(path[i] >> bits), path[i] & mask
         s = np.uint64(action_state[a])
@@ -308,6 +312,8 @@ def learn_games(games, most_moves, rules, known, scales, rewards, path, gained, 
         seat = np.int64(0)
         length = 0
         code = np.int64(0)
+        # A code is negative when the game is over; otherwise it has the next state and the seats
+        # on.
         while length < most_moves:
             here = np.uint64(s)
             begin, end = action_indptr[here], action_indptr[here + _1]
@@ -327,6 +333,8 @@ def learn_games(games, most_moves, rules, known, scales, rewards, path, gained, 
             else:
                 drawn, s0, s1, s2, s3 = draw(s0, s1, s2, s3)
                 roll = np.int64(drawn >> _32)
+                # Thresholds ascend: the drawn action stands behind all that the roll reaches. No
+                # branch depends on the roll.
                 if end - begin == 2:
                     a += roll >= threshold[np.uint64(begin)]
                 elif end - begin > 2:
@@ -346,6 +354,7 @@ def learn_games(games, most_moves, rules, known, scales, rewards, path, gained, 
             seat += code & mask
             if seat >= players:
                 seat -= players
+        # The words are still those before this game.
         if code >= 0:
             return game
         if path is not None:

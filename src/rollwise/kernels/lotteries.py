@@ -75,6 +75,7 @@ def share_lotteries(
         key = mixed(key)
         mask = np.uint64(table.shape[0] - 1)
         place = key & mask
+        # Linear probing ends at an equal lottery or at a free place.
         while True:
             i = table[place]
             if i < 0:
@@ -102,6 +103,7 @@ def share_lotteries(
             first_action[n] = a
             n += 1
         action_lottery[a] = table[place]
+        # At most half of the places are taken, so that walks stay short and end.
         if 2 * n > table.shape[0]:
             table = np.full(4 * table.shape[0], -1, np.int32)
             mask = np.uint64(table.shape[0] - 1)
@@ -149,6 +151,7 @@ def find_lottery(reward, reward_bits, weight, then, begin, end, lotteries):
     place = key & mask
     lottery = np.int64(lotteries.table[place])
     while lottery >= 0:
+        # An offset: outcome k is compared with entry first + k. Unsigned numbers may wrap around.
         first = np.uint64(lotteries.indptr[lottery]) - begin
         same = (
             lotteries.key[lottery] == key
@@ -228,6 +231,7 @@ def has_odd_weights(weight, real_weight, begin, end, real):
     whole_total = np.int64(0)
     for k in range(begin, end):
         size = real_weight[k] if real else np.float64(weight[k])
+        # Written so that a NaN is odd, too.
         if not size > 0.0 or size > MAX_TOTAL_WEIGHT:
             return True
         total += size
@@ -268,6 +272,8 @@ def merge_equal(buffers, begin, end, real, look):
     while size < np.uint64(2) * (end - begin):
         size *= np.uint64(2)
     mask = size - np.uint64(1)
+    # The last slot has the largest entry so far: smaller entries than `base` are of earlier
+    # actions, and such slots are free.
     base = slots[slots.shape[0] - 1] + 1
     slots[slots.shape[0] - 1] = base + np.int64(end)
     left = begin
@@ -280,6 +286,7 @@ def merge_equal(buffers, begin, end, real, look):
         elif weight[k] <= 0 or weight[k] > MAX_TOTAL_WEIGHT:
             return np.uint64(0)
         spot = mixed(np.uint64(place[k]) * np.uint64(HASH_FACTOR) + np.uint64(then[k])) & mask
+        # Linear probing, from a hash of the next state's place and of `then`.
         while slots[spot] >= base:
             other = np.uint64(slots[spot] - base)
             same = place[other] == place[k] and then[other] == then[k]
@@ -295,9 +302,11 @@ def merge_equal(buffers, begin, end, real, look):
             other = np.uint64(slots[spot] - base)
             if not real:
                 weight[other] += weight[k]
+                # The sum passed 2**63 and wrapped around.
                 if weight[other] < 0:
                     return np.uint64(0)
                 continue
+            # Two-sum: the weights are merged if the error of their sum is 0.
             total = real_weight[other] + real_weight[k]
             rounded = total - real_weight[other]
             if real_weight[other] - (total - rounded) == rounded - real_weight[k]:

@@ -40,6 +40,7 @@ def reach(start_keys, n_states, n_policies, action_indptr, outcome_indptr, outco
             reached[key] = True
             stack[depth] = key
             depth += 1
+    # A key is marked as it is pushed, so that the stack has each key once at most.
     while depth > 0:
         depth -= 1
         p, s = stack[depth] // n_states, stack[depth] % n_states
@@ -85,6 +86,7 @@ def number_nodes(order, n_policies, open_seat, action_indptr, outcome_indptr, pr
                     support += 1
                     n_cells += outcome_indptr[a + 1] - outcome_indptr[a]
             n_nodes += support
+            # The mixing node has a cell for each action. The open seat chooses by itself.
             if support > 1 and p != open_seat:
                 n_nodes += 1
                 n_cells += support
@@ -160,6 +162,8 @@ def fill_nodes(order, n_policies, open_seat, first_stop, bits, action_indptr, ac
                         weight[j] = outcome_weight[begin + j]
                         if code[j] >= 0:
                             t = outcome_state[begin + j]
+                            # Codes lead to states, and cells to nodes: the next state with the seat
+                            # that moves there, or a stop where the open seat has a choice.
                             seats_on = code[j] & ((1 << bits) - 1)
                             q = (p + seats_on) % n_policies
                             if q == open_seat and is_move[action_indptr[t]]:
@@ -230,6 +234,7 @@ def play_games(begin, most_moves, bits, nodes, reward, cell_code, cell_threshold
         game[lane] = lane
         place[lane] = begin[lane]
         node[lane] = nodes[begin[lane]]
+    # In each round every lane makes one move, so that their memory is read side by side.
     while active > 0:
         lane = 0
         while lane < active:
@@ -245,6 +250,7 @@ def play_games(begin, most_moves, bits, nodes, reward, cell_code, cell_threshold
             n_moves[lane] += here & 1
             if count_points:
                 gain = reward[place[lane]]
+                # The reward is the mover's: the opponent's after an odd number of passes.
                 sums[lane] += gain if n_passes[lane] & 1 == 0 else -gain
             if code >= 0:
                 place[lane] = code >> bits
@@ -330,6 +336,7 @@ def play_turn(
                         else:
                             now[t] += part
                     else:
+                        # Endings of the turn: 0 is won, 1 lost, and 2 drawn.
                         ending = 2
                         if outcome_payoff[k] > 0:
                             ending = 0

@@ -32,6 +32,7 @@ _45 = np.uint64(45)
 @kernel
 def draw(s0, s1, s2, s3):
     """64 random bits and the words of the next state, all uint64."""
+    # A step of xoshiro256++.
     total = s0 + s3
     bits = ((total << _23) | (total >> _41)) + s0
     shifted = s1 << _17
@@ -96,6 +97,8 @@ def fill_alias(weight, codes, cells, left, small, large):
         else:
             large[n_large] = i
             n_large += 1
+    # A cell holds 1. A small outcome i leaves room in its cell, which a large one j fills. The rest
+    # of j is small or large in turn.
     while n_small > 0 and n_large > 0:
         n_small -= 1
         i = small[n_small]
@@ -113,6 +116,7 @@ def fill_alias(weight, codes, cells, left, small, large):
         n_small -= 1
         large[n_large] = small[n_small]
         n_large += 1
+    # A full cell has one outcome on both sides of its threshold.
     for m in range(n_large):
         i = large[m]
         cells[i, 0] = 0

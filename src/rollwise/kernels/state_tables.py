@@ -85,6 +85,7 @@ def add_rows(rows, states, table, slots, frame, mask, exact):
     n = np.int64(0)
     for begin in range(0, n_rows, BLOCK):
         size = min(BLOCK, n_rows - begin)
+        # All places of a block are prefetched before the first of its rows is entered.
         for i in range(size):
             spot = np.int64(0)
             h = np.uint64(HASH_START)
@@ -144,6 +145,8 @@ def number_states(
                 slot = slot_of(place[k], mask)
                 place_bits = np.uint64(place[k]) * size
                 while slots[slot] != FREE:
+                    # If the bits of the place agree, only the number is left, which is at most
+                    # `last`.
                     found = slots[slot] ^ place_bits
                     same = found <= last
                     if same and not exact:
@@ -246,6 +249,7 @@ def find_keys(rows, layer, indptr, keys, low, shift, mask, found):
         inside = True
         for k in range(rows.shape[1]):
             over = np.int64(rows[s, k]) - low[i, k]
+            # The field lies outside the range of the layer.
             if over < 0 or np.uint64(over) > mask[i, k]:
                 inside = False
                 break
@@ -253,6 +257,7 @@ def find_keys(rows, layer, indptr, keys, low, shift, mask, found):
         if not inside:
             continue
         begin, end = indptr[i], indptr[i + 1]
+        # The first key that isn't less.
         while begin < end:
             middle = (begin + end) // 2
             if keys[middle] < key:
