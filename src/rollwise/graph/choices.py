@@ -220,6 +220,7 @@ def outcomes_of(graph: StateGraph, actions: NDArray[Any]) -> tuple[Ints, Ints]:
 def spans(begin: NDArray[Any], counts: NDArray[Any]) -> Ints:
     """``begin[i], begin[i] + 1, ...``, ``counts[i]`` of them, one after the other."""
     shift = begin - (np.cumsum(counts) - counts)
+    # Entry k of the result is k plus the shift of its span.
     return np.asarray(np.repeat(shift, counts) + np.arange(int(counts.sum())))
 
 
@@ -242,6 +243,7 @@ def part_of(graph: StateGraph, states: NDArray[Any]) -> tuple[StateGraph, Ints]:
     used, lottery = np.unique(graph.action_lottery[actions], return_inverse=True)
     target = graph.outcome_state[outcomes]
     goes_on = target >= 0
+    # Each outcome that goes on has a place of the border to itself.
     place = len(states) + np.cumsum(goes_on) - 1
     part = replace(
         graph,
@@ -281,6 +283,7 @@ def in_order(states: NDArray[Any]) -> Ints:
     place = np.zeros(n, np.int64)  # the index of each state among all combinations of fields
     for field, least, most in zip(fields, low, high, strict=True):
         place = place * (most - least + 1) + (field - least)
+    # Where most combinations occur, a table in their order takes less time than sorting.
     if n_places <= PLACES_OF_STATE * n:
         state = np.full(int(n_places), -1, np.int64)
         state[place] = np.arange(n)
@@ -300,6 +303,7 @@ def costs(graph: StateGraph, action_values: Floats) -> Floats:
     """
     worth = sign_of(graph.objective) * action_values
     best = fold_actions(graph, np.maximum, worth)[graph.action_state]
+    # Equal numbers cost 0, infinite ones too.
     cost: Floats = np.subtract(best, worth, out=np.zeros(len(worth)), where=best != worth)
     return cost
 
@@ -335,6 +339,8 @@ def keep_bounds(graph: StateGraph, ahead: Ahead, best: Mask) -> Mask:
         See `are_best`.
     """
     worth = sign_of(graph.objective) * ahead.gap
+    # Relative to the state's value, the action is worth at least worth - blur if all next values
+    # are at their worst, and the state at its worst is -bounds.
     short = ahead.blur - worth - ahead.bounds[graph.action_state]
     slack = ROUNDINGS * (ahead.rounding + (UNIT if graph.objective == "win" else 0.0))
     keeps = best & (short <= slack)
@@ -420,12 +426,15 @@ def first_best(
     if not len(tied):
         return first
     out = np.where(tied.number >= 0, -1, first)
+    # A likely way out by good actions comes first, then any by good actions, then any by best ones.
     for usable, counted in ((good, likely), (good, None), (best, None)):
         if usable is not None and np.any(out < 0):
             out = np.where(out < 0, ways_out(graph, usable, counted), out)
     out = np.where(out < 0, first, out)
     if graph.endless == "forbidden" or graph.players == 1 or values is None:
         return out
+    # Of each state as its mover, then as the other player: a player whose value is at most that of
+    # endless play needn't force a way out.
     settled = np.append(values, -values) <= WORTH[graph.endless]
     forced = forced_ways_out(graph, good, tied.number, settled)
     return np.where((tied.number >= 0) & (forced >= 0), forced, out)

@@ -84,6 +84,8 @@ def end_components(
     number = np.append(np.zeros(n, np.int64), np.full(graph.n_border + 1, -1))
     possible = np.ones(graph.n_actions, np.bool_) if allowed is None else allowed
     edge_action = np.repeat(np.arange(graph.n_actions), np.diff(graph.outcome_indptr))
+    # `number` has the part of each state, and -1 outside. Parts only get smaller, until all are end
+    # components.
     while True:
         same = number[graph.outcome_state] == number[source[edge_action]]
         if likely is not None:
@@ -97,6 +99,7 @@ def end_components(
         parts = np.empty(n, np.int64)
         parts[joined.order] = np.repeat(np.arange(len(joined)), np.diff(joined.indptr))
         found = np.where(inside, parts, -1)
+        # Numbers without gaps, so that equal partitions are equal arrays.
         if inside.any():
             _, found[inside] = np.unique(found[inside], return_inverse=True)
         if np.array_equal(found, number[:n]):
@@ -129,6 +132,7 @@ def ways_out(graph: StateGraph, usable: Mask, likely: Mask | None = None) -> Int
     target = graph.outcome_state[edges].astype(np.int64)
     target[(target < 0) | (target >= n)] = n  # the end
     reverse = csr_matrix((np.ones(len(edges), np.bool_), (target, source)), shape=(n + 1, n + 1))
+    # The search goes backwards from the end: `before` is the next state on a shortest way there.
     before = breadth_first_order(reverse, n, return_predecessors=True)[1]
     towards = np.flatnonzero(before[source] == target)
     found = np.full(n, graph.n_actions)
@@ -158,6 +162,7 @@ def forced_ways_out(graph: StateGraph, usable: Mask, within: Ints, settled: Mask
     source = np.repeat(graph.action_state, np.diff(graph.outcome_indptr))
     after = inside[graph.outcome_state]
     leaves = (after != within[source]) | (after < 0)  # also from a state without a number
+    # 0 stands for targets that are never looked up.
     target = np.where(leaves, 0, graph.outcome_state)
     passes = graph.outcome_passes
     found, marked = np.full(n, -1), np.zeros(2 * n, np.bool_)
@@ -165,6 +170,9 @@ def forced_ways_out(graph: StateGraph, usable: Mask, within: Ints, settled: Mask
     for more in (False, True):  # to leave comes first
         marked |= settled & more
         while True:
+            # The attractor grows: states of the forcing player with an action that may lead into
+            # it, and states of the other player where each action may. Its second half is the
+            # other's.
             mine = leaves | marked[np.where(passes, target + n, target)]
             theirs = leaves | marked[np.where(passes, target, target + n)]
             leads = usable & np.logical_or.reduceat(mine, begin)
@@ -194,6 +202,8 @@ def hopeless_states(graph: StateGraph, border: Mask | None = None) -> Mask:
     n = graph.n_states
     if border is not None:
         hopeless[n:-1] = border
+    # An action that may lead to a hopeless state is no way to the end; so there are more of these
+    # in each round.
     while True:
         risky = np.logical_or.reduceat(hopeless[graph.outcome_state], graph.outcome_indptr[:-1])
         lost = ways_out(graph, ~risky) < 0
@@ -237,6 +247,8 @@ def free_components(graph: StateGraph, found: EndComponents) -> Mask:
         largest = np.maximum.reduceat(change[order], bounds)
         least = np.minimum.reduceat(change[order], bounds)
         free &= ~(largest < -margin)
+        # The largest average gain is at least `least`: if that isn't negative, no step can prove a
+        # cost.
         if not np.any(free & (least < -margin - 1e-9 * most)):
             break
         worth[states] += 0.5 * change  # half a step, against periods
@@ -274,6 +286,7 @@ class Settled:
 
     def gather(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """The other way: each state gets the value of its first original state."""
+        # Backwards, so that the first original state is the last to write.
         taken = np.empty(self.graph.n_states)
         kept = np.flatnonzero(self.place >= 0)[::-1]
         taken[self.place[kept]] = values[kept]
@@ -319,6 +332,7 @@ def settle(graph: StateGraph, border_values: NDArray[np.float64] | None = None) 
     kept = ~lost[: graph.n_states]
     place = np.where(kept, np.cumsum(kept) - 1, -1)
     risky = np.logical_or.reduceat(lost[graph.outcome_state], graph.outcome_indptr[:-1])
+    # Actions that may lead to a hopeless state are worth minus infinity, and are left out.
     action = np.flatnonzero(~risky & kept[graph.action_state])
     smaller = regroup(graph, place, action, place[graph.action_state[action]])
     return Settled(smaller, place, action, -np.inf * sign_of(graph.objective))
@@ -365,6 +379,7 @@ def merge(
     owner = np.append(
         place[graph.action_state[action[: len(action) - len(found)]]], place[representative]
     )
+    # The sort is stable: actions keep their order, and staying is the last one of its state.
     order = np.argsort(owner, kind="stable")
     merged = regroup(graph, place, action[order], owner[order], worth)
     return Settled(merged, place, action[order], np.nan)
@@ -398,12 +413,14 @@ def regroup(
     ends = action < 0
     counts = np.where(ends, 1, np.diff(graph.outcome_indptr)[action])
     first = np.cumsum(counts) - counts
+    # A new ending has one outcome; it reads outcome 0, and all of its parts are replaced below.
     edges = np.repeat(np.where(ends, 0, graph.outcome_indptr[action]) - first, counts)
     edges += np.arange(len(edges))
     ending = np.repeat(ends, counts)
     n_before, n = graph.n_states, int(place.max()) + 1
     moved = np.concatenate([place, np.arange(n, n + graph.n_border), [-1]])
     is_new = np.zeros(n_before, np.bool_)
+    # The first original state of a new one gives the fields.
     is_new[np.unique(place, return_index=True)[1]] = True
     is_new &= place >= 0
     stop = graph.action_label.max() + 1

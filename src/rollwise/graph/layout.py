@@ -191,6 +191,7 @@ class ThrowLayout:
 
     def rows(self, codes: NDArray[np.int64]) -> NDArray[np.int32]:
         """The numbers of throws: (n, width) int32."""
+        # Each number is shifted to the upper end and back, which fills in its sign.
         left = 64 - self.bits
         shifts = left - np.arange(self.width) * self.bits
         return ((codes[:, None] << shifts) >> left).astype(np.int32)

@@ -49,6 +49,7 @@ def typed_state(text: str, example: Callable[[], str]) -> dict[str, Any]:
     UnknownState
     """
     state: dict[str, Any] = {}
+    # Fields end at commas outside of brackets and braces.
     for part in re.split(r",(?![^({]*[)}])", text):
         name, equals, value = (piece.strip() for piece in part.partition("="))
         several = value[:1] == "(" and value[-1:] == ")"

@@ -83,6 +83,7 @@ def packed(graph: StateGraph) -> PackedGraph:
     kinds, kind = np.unique(pairs.astype(np.int64), axis=0, return_inverse=True)
     kind = kind.reshape(-1)
     menus, menu = _menus(kind, counts)
+    # A slot is an outcome of a kind; `ends` has the first slot of each kind.
     ends = np.concatenate([[0], np.cumsum(np.diff(graph.lotteries.indptr)[kinds[:, 1]])])
     along = np.arange(len(outcomes)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     slot = ends[np.repeat(kind, sizes)] + along
@@ -128,6 +129,7 @@ def anchors(graph: StateGraph) -> Ints:
     component[rest.order] = np.repeat(np.arange(len(rest.indptr) - 1), np.diff(rest.indptr))
     source = np.repeat(graph.action_state, np.diff(graph.outcome_indptr))[left >= 0]
     left = left[left >= 0]
+    # Each cycle of a component has a step to a state at the same place or a later one.
     back = (component[source] == component[left]) & (rest.position[left] >= rest.position[source])
     is_anchor[left[back]] = True
     return np.flatnonzero(is_anchor)
@@ -150,6 +152,7 @@ def _in_runs(numbers: Ints, group: Ints) -> tuple[Ints, Ints]:
     is_run = numbers[kept] == 0
     found = np.repeat(numbers[kept], 1 + is_run)
     lengths = np.diff(np.append(kept, len(numbers)))
+    # The second entry of a run: `kept` has the first number of each, so gaps are lengths.
     found[np.cumsum(1 + is_run)[is_run] - 1] = lengths[is_run] - 1
     return found, np.repeat(group[kept], 1 + is_run)
 
@@ -186,6 +189,7 @@ def _targets(slot: Ints, source: Ints, target: Ints) -> tuple[bytes, bytes]:
     number = np.repeat(np.arange(len(used)), size)  # the slots in use, counted through
     since = np.arange(len(slot)) - np.repeat(first, size)
     last = _earlier(target, since, 1)
+    # A row for each of `WAYS`: the differences to its predictions.
     left = np.stack(
         [
             target - last,
@@ -193,6 +197,7 @@ def _targets(slot: Ints, source: Ints, target: Ints) -> tuple[bytes, bytes]:
             target - 2 * last + _earlier(target, since, 2),
         ]
     )
+    # About the bits of a difference; a zero costs nothing, as it mostly joins a run.
     cost = np.log2(1 + np.abs(left)) + (left != 0)
     way = np.argmin([np.bincount(number, row, len(used)) for row in cost], axis=0)
     said, owner = _in_runs(left[way[number], np.arange(len(slot))], number)
@@ -213,12 +218,14 @@ def _earlier(numbers: Ints, since: Ints, steps: int) -> Ints:
 def _spelled(numbers: NDArray[Any]) -> tuple[NDArray[np.uint8], Ints]:
     """The bytes of whole numbers, and how many each of them takes."""
     signed = np.asarray(numbers, np.int64)
+    # The sign goes to the lowest bit: 0, -1, 1, -2 become 0, 1, 2, 3.
     plain = ((signed << 1) ^ (signed >> 63)).view(np.uint64)
     lengths = np.ones(len(plain), np.int64)
     for k in range(1, 10):
         lengths += plain >> np.uint64(7 * k) > 0
     ends = np.cumsum(lengths)
     found = np.zeros(int(ends[-1]) if len(ends) else 0, np.uint8)
+    # Byte k of all numbers that have one; its highest bit is set if another one follows.
     for k in range(int(lengths.max(initial=0))):
         longer = lengths > k
         part = plain[longer] >> np.uint64(7 * k) & np.uint64(127)

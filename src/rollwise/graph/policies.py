@@ -136,6 +136,7 @@ def chances_of(
                 f"{graph.game}: the policy {name} fails in the state {state}: {fault_text(error)}"
             ) from error
         total, labels = sum(chances.values()), state.labels
+        # An empty mapping goes through the loop once, to be refused.
         for label, weight in (chances or {-1: 0.0}).items():
             if label not in labels or not weight >= 0 or not 0 < total < np.inf:
                 named = graph.vocabulary.text(label) if chances else "no action"
@@ -243,6 +244,7 @@ def ties_in_play(graph: StateGraph, *policies: Policy | None, start: int = 0) ->
     tied = [policy.tied for policy in given if policy.tied is not None]
     if not tied:
         return None
+    # The search asks only which actions have a positive number.
     together = Policy("any", np.sum([policy.probability for policy in given], axis=0))
     reached = reached_by(graph, together, start)
     states = int(np.sum(reached & np.logical_or.reduce(tied)))

@@ -271,11 +271,14 @@ class StateGraph:
         thrown = states >= n
         position, number = states.copy(), states[thrown] - n
         begins = self.outcome_indptr[: n + 1]
+        # With a pool every position has the same number of states, and the same throws in them.
         if self.turn_states:
             position[thrown] = number // self.turn_states
             rows[:, :fields] = self.states[position]
             rows[thrown, fields:] = self.throws[number % self.turn_states]
             return rows
+        # Otherwise state n + j is outcome j of the positions' throws: its position is the last one
+        # that begins at j or before.
         position[thrown] = np.searchsorted(begins, number, side="right") - 1
         rows[:, :fields] = self.states[position]
         lottery = self.action_lottery[position[thrown]]

@@ -245,12 +245,14 @@ class State(_Element):
         faces = tuple(throw) if isinstance(throw, Sequence | np.ndarray) else (throw,)
         kept = sorted(face for face in faces if face)
         keeping = len(kept) < len(faces)
+        # Dice yet to fall may have shown any face before; a 1 stands for it.
         full = (*kept, *[1] * (len(faces) - len(kept)))
         here = State(self.view, self.find_throw(full).target)
         most = here.rolls_left - keeping
         left = most if rolls_left is None else rolls_left
         if not 0 <= left <= most:
             raise UnknownState(f"{self.graph.title}: after that throw 0 to {most} rolls are left")
+        # Without kept dice the same faces fall again, with one roll fewer left.
         while here.rolls_left - keeping > left:
             nothing_kept = State(self.view, here.actions[-1].outcomes[0].target)
             here = State(self.view, nothing_kept.find_throw(full).target)

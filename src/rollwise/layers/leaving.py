@@ -53,6 +53,8 @@ def find_leaving(n, block, tables, order):
     for i in range(n):
         s, a, o = index(first[i, 0]), index(first[i, 1]), index(first[i, 2])
         size = index(lists[throws[i] + ONE]) - index(lists[throws[i]])
+        # One throw with a situation that leaves is enough. With a pool the mover chooses among
+        # throws, so all situations have to leave.
         missing[i] = size if has_pool else ONE
         for _ in range(size):
             position[s], action[s], outcome[s], left[s] = i, a, o, count[s]
@@ -62,6 +64,7 @@ def find_leaving(n, block, tables, order):
             s += ONE
     found = 0
     for begin in range(n_situations - 1, -1, -1):
+        # The stack has the situations whose first remaining action is to be looked at.
         stack[0] = begin
         height = ONE
         while height > 0:
@@ -76,6 +79,7 @@ def find_leaving(n, block, tables, order):
                 waits = True
                 for k in range(o, o + size):
                     waits = waits and target[k] < n and not leaves[target[k]]
+                # No outcome of the action leads out yet. Each one joins the list of its target.
                 if waits:
                     for k in range(o, o + size):
                         owner[k], before[k] = s, waiting[target[k]]
@@ -86,6 +90,7 @@ def find_leaving(n, block, tables, order):
                     left[s] -= np.uint32(1)
             if waits:
                 continue
+            # Each action of the situation may lead out.
             p = index(position[s])
             missing[p] -= np.uint32(1)
             if missing[p] > 0:
@@ -99,6 +104,7 @@ def find_leaving(n, block, tables, order):
                 if left[w] > 0:  # otherwise its situation has left already
                     number = index(lottery[action[w]])
                     size = index(indptr[number + ONE]) - index(indptr[number])
+                    # An outcome of an earlier action is in the list still, and means nothing.
                     if outcome[w] <= k and k < outcome[w] + size:
                         action[w] += np.uint32(1)
                         outcome[w] += np.uint32(size)

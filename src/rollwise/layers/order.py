@@ -57,7 +57,7 @@ class Ordering:
     found : rollwise.graph.lotteries.Components
         Its components.
     ending : (n_lottery_outcomes,) uint32, optional
-        The target of each outcome that ends the game, if the block has 2^31 outcomes or more.
+        The target of each outcome that ends the game, if the block has targets from 2^31 on.
 
     Attributes
     ----------
@@ -119,6 +119,7 @@ def move(begin, stop, order, position, block, indptr, ending, moved, parts):
     ends, n_feedback_of = parts.ends, parts.n_feedback
     feedback, reader, flat = parts.feedback, parts.reader, from_first.reshape(-1)
     for component in range(begin, stop):
+        # The places of the component. They are filled from the last one down, as `order` goes on.
         low, high = n - index(ends[component + 1]), n - index(ends[component])
         n_feedback, i = index(0), high
         while i > low:
@@ -133,6 +134,7 @@ def move(begin, stop, order, position, block, indptr, ending, moved, parts):
                 prefetch(from_target, index(from_first[p, 2]))
             leads_out, known = False, most
             p = index(order[j])
+            # A position ends where the one above it begins.
             for column in range(3):
                 size = from_first[p + ONE, column] - from_first[p, column]
                 to_first[i, column] = to_first[i + ONE, column] - size
@@ -149,6 +151,8 @@ def move(begin, stop, order, position, block, indptr, ending, moved, parts):
                 for e in range(index(indptr[number]), index(indptr[number + ONE])):
                     t = index(from_target[k])
                     k += ONE
+                    # The place of a position; of a graph's ending; a place of the border stays as
+                    # it is.
                     if t < n:
                         t = n - ONE - index(position[t])
                     elif t >= OVER:
@@ -157,6 +161,7 @@ def move(begin, stop, order, position, block, indptr, ending, moved, parts):
                     o += ONE
                     if t < low or t >= high:
                         leads_out = True
+                    # A sweep goes down: it reads this place at i, and writes it later.
                     elif t <= i and n_feedback <= most:
                         known = index(0)
                         while known < n_feedback and feedback[low + known] != t:
@@ -229,6 +234,7 @@ def ordering_of(graph: StateGraph) -> Ordering:
     endings, ending = endings_of(graph.lotteries, sign, inside)
     tables = tables_of(graph.lotteries, sign)
     action, found = graph.action_indptr, graph.components
+    # A state is a position with one throw, and so one situation.
     first = np.empty((n + 1, 3), np.uint32)
     first[:, 0], first[:, 1] = np.arange(n + 1), action
     first[:, 2] = graph.outcome_indptr[action]
