@@ -82,6 +82,8 @@ def certify(
         return certify_ending(graph, layer, values, *border, progress=progress)
     standing = settling.gather(values)
     proof = certify_settled(settling.graph, standing, *border, progress=progress)
+    # Values equal to those of their settled states have the proved bounds; infinite ones are exact.
+    # Other values are farther off by their distance.
     same = values == settling.spread(standing)
     with np.errstate(invalid="ignore"):
         off = np.abs(values - settling.spread(standing))

@@ -57,6 +57,8 @@ def carry_slope(low, high, block, tables, choice, slope):
             part = 0.0
             for k in range(index(indptr[number]), index(indptr[number + ONE])):
                 to = index(target[o])
+                # Targets outside the component don't depend on its positions: they read the 0 at
+                # the end.
                 part += coefficient[k] * slope[to - low if low <= to and to < high else high - low]
                 o += ONE
             d += throw[t] * part
@@ -75,6 +77,7 @@ def feedback_system(low, high, feedback, block, tables, choice, slope, matrix):
     """
     m = feedback.shape[0]
     slope[high - low] = 0.0
+    # Column j is the derivative of a sweep by position j: one sweep of slopes.
     for j in range(m):
         for k in range(m):
             slope[index(feedback[k]) - index(low)] = 0.0
@@ -99,6 +102,7 @@ def newton(low, high, feedback, block, tables, values, errors, choice, slope, to
     best_change, last_change = np.inf, np.inf
     plain, plain_next, sweeps = 0, 2, 0
     while sweeps < 100_000:
+        # x before the sweep, F(x) after it, and their difference.
         for j in range(m):
             x[j] = values[feedback[j]]
         _, _, scale, _ = choose(0, low, high, block, tables, values, errors, choice)
@@ -117,11 +121,13 @@ def newton(low, high, feedback, block, tables, values, errors, choice, slope, to
         if plain > 0:
             plain -= 1
             continue
+        # The last step didn't help: plain sweeps follow, twice as many each time.
         if change >= best_change:
             plain = plain_next
             plain_next *= 2
             continue
         best_change = change
+        # Newton's step: (1 - J) step = F(x) - x. The next sweep writes the other positions.
         feedback_system(low, high, feedback, block, tables, choice, slope, matrix)
         if solve_small(matrix, step):
             for j in range(m):
@@ -159,6 +165,8 @@ def guess_feedback(low, high, feedback, reader, over, block, tables, values):
                     else:
                         same = t
                 o += ONE
+        # The position has another mover than its reader if a pass leads to it; so have all targets
+        # behind a pass.
         values[position] = values[other if passed else same]
 
 
@@ -190,6 +198,7 @@ def guess(low, high, block, tables, values):
                         q += coefficient[k] * values[to]
                     o += ONE
                 a += ONE
+                # The action is worth x = q + (1 - leaves) x.
                 if leaves > LEAVES:
                     best = max(best, q / leaves)
             s += ONE
@@ -217,9 +226,6 @@ def guess_bounds(low, high, block, bound):
 def improve(low, high, block, tables, values, errors, choice, condensed, tolerance):
     """Solve a component with many feedback positions.
 
-    After an evaluation that does not reduce the change of a sweep, plain sweeps follow, twice as
-    many each time.
-
     Returns
     -------
     int
@@ -246,11 +252,14 @@ def improve(low, high, block, tables, values, errors, choice, condensed, toleran
         if plain > 0:
             plain -= 1
             continue
+        # The last evaluation didn't help: plain sweeps follow, twice as many each time.
         if change >= best:
             plain = plain_next
             plain_next *= 2
             continue
         best = change
+        # While choices may change, and for bounds, a rough solution is enough. Without a switch the
+        # system is the same as before.
         enough = 0.5 * tolerance * scale
         if switched > 0 or finds_bounds:
             enough = max(enough, ROUGHLY * change)
@@ -309,6 +318,7 @@ def solve_components(
                 low = n - parts.ends[component]
                 if top - np.int64(first[low, 2]) > stop_after:
                     break
+            # These components lie one below the other, and one sweep solves all.
             choose(0, low, high, block, tables, values, errors, choice)
             continue
         feedback, reader = parts.feedback[low : low + m], parts.reader[low : low + m]

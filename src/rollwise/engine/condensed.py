@@ -61,6 +61,7 @@ class Workspace(NamedTuple):
         ends = layer.parts.ends[begin : begin + len(n_feedback) + 1]
         many = n_feedback > MOST_FEEDBACK
         sizes = np.diff(ends)
+        # The places fall as the ends rise, so the differences are negative.
         outcomes = -np.diff(first[n - ends].astype(np.int64))
         few = (n_feedback > 0) & ~many
         n_states, n_outcomes = int(sizes[many].max(initial=0)), int(outcomes[many].max(initial=0))
@@ -127,13 +128,16 @@ def condense(low, high, block, tables, values, errors, choice, condensed):
                 else:
                     known += c * values[to]
         if inside == 0:
+            # Without an unknown the position is known.
             row[here], factor[here], offset[here] = 0, 0.0, known
         elif inside == 1 and only > i:
+            # The single unknown has a higher place, so it is expressed already.
             there = high - ONE - only
             row[here] = row[there]
             factor[here] = weight * factor[there]
             offset[here] = known + weight * offset[there]
         else:
+            # The position becomes an unknown.
             row[here], factor[here], offset[here] = rows, 1.0, 0.0
             kept[rows] = here
             constant[rows] = known
@@ -170,6 +174,7 @@ def fill_rows(rows, low, high, block, tables, choice, condensed):
                 c = throw[t] * coefficient[k]
                 there = high - ONE - to
                 total += c * offset[there]
+                # The target is factor * x[column] + offset; with the factor 0 it is known.
                 weight, column = c * factor[there], row[there]
                 if weight != 0.0 and column == r:
                     itself += weight
@@ -177,10 +182,12 @@ def fill_rows(rows, low, high, block, tables, choice, condensed):
                     columns[entries] = column
                     coefficients[entries] = weight
                     entries += ONE
+                    # A sweep reads this unknown here, and writes it later.
                     if column > r and not is_feedback[column]:
                         is_feedback[column] = True
                         feedback[n_feedback] = column
                         n_feedback += 1
+        # The row reads its own unknown, and is solved for it.
         if itself != 0.0:
             total /= 1.0 - itself
             for k in range(begin, entries):
@@ -217,6 +224,7 @@ def solve_small(matrix, right):
     """Solve a small linear system in place by elimination; False if it is singular."""
     n = right.shape[0]
     for j in range(n):
+        # The largest number of the column is the pivot.
         pivot = j
         for i in range(j + 1, n):
             if abs(matrix[i, j]) > abs(matrix[pivot, j]):
@@ -301,6 +309,8 @@ def accelerated_sweeps(rows, n_feedback, condensed, enough, share, rounding):
             return -sweeps
         if change <= aim or (change >= last and change <= rounding):
             return sweeps
+        # The rate of a sweep follows from changes PATIENCE // 2 sweeps apart; the logarithms give
+        # the number of further sweeps.
         if sweeps == PATIENCE // 2:
             early = change
         if sweeps >= PATIENCE and sweeps % (PATIENCE // 2) == 0:
@@ -322,6 +332,7 @@ def accelerated_sweeps(rows, n_feedback, condensed, enough, share, rounding):
                 after_before[j] = after
                 before[j] = after
             continue
+        # The oldest column is overwritten, so only products with the newest one are new.
         newest = (newest + 1) % MEMORY
         p0 = p1 = p2 = p3 = q0 = q1 = q2 = q3 = 0.0
         for j in range(n_feedback):
@@ -345,6 +356,8 @@ def accelerated_sweeps(rows, n_feedback, condensed, enough, share, rounding):
         mixture[0], mixture[1], mixture[2], mixture[3] = q0, q1, q2, q3
         for i in range(MEMORY):
             products[newest, i] = products[i, newest] = row[i]
+        # The normal equations of least squares: the weights that bring `moved` nearest to a sum of
+        # columns. An unused column has a 1 here, and so the weight 0.
         for i in range(MEMORY):
             for k in range(MEMORY):
                 matrix[i, k] = products[i, k]

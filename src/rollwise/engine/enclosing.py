@@ -113,6 +113,7 @@ class Responses:
         merged = merge(both, end_components(both, usable), self.worth, usable)
         layer = layer_of_graph(merged.graph)
         found = layer.in_reading_order(values_of(layer, self.border))
+        # Sums and differences of numbers on this grid are doubles.
         grid = 4 * UNIT * self.scale
         return np.concatenate([np.ceil(merged.spread(found) / grid) * grid, self.border])
 
@@ -133,8 +134,8 @@ class Responses:
     def stand(self, chosen: Ints, upper: Floats, ahead: Floats, nearly: float) -> Ints:
         """A policy that stays forever where that seems better, and otherwise agrees with `chosen`.
 
-        It stays among states worth more to the responder than endless play. Both the policy and the
-        responder must be able to stay there by actions that are ties.
+        It stays among states worth more to the responder than endless play. Where the policy moves,
+        a tie stays there; where the responder moves, all ties do.
 
         Parameters
         ----------
@@ -150,6 +151,7 @@ class Responses:
         inside = np.append(upper > self.worth + 4 * self.step, False)  # last, the end of the game
         inside[2 * n : -1] = False
         stays = tied
+        # States are taken out until the others can stay among themselves.
         while True:
             before = np.count_nonzero(inside)
             stays = tied & np.logical_and.reduceat(
@@ -211,8 +213,11 @@ def _improve(
             progress(n, n)
         ahead = responses.ahead(upper)
         best = responses.best(ahead)
+        # A change by less than half a step may be rounding.
         better = ahead[graph.n_actions + best] < upper[n : 2 * n] - responses.step / 2
         other = np.where(better, best, chosen)
+        # The improved policy comes first, then those that also stay. The first one that lowers the
+        # sum of the responder's values is taken.
         for attempt in (
             other,
             *(responses.stand(other, upper, ahead, nearly * responses.scale) for nearly in NEARLY),
@@ -243,6 +248,8 @@ def _in_one_players_eyes(graph: StateGraph, step: float) -> StateGraph:
     """
     n, border, state = graph.n_states, graph.n_border, graph.outcome_state.astype(np.int64)
     goes_on, beyond = state >= 0, state >= n
+    # The places: n states where the responder moves, n where the policy moves, then the border for
+    # one and for the other. `to_other` leads from the first of each to the second.
     first = np.where(beyond, state + n, state)
     to_other = np.where(beyond, border, n)
     passes = graph.outcome_passes & goes_on

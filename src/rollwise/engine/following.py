@@ -187,9 +187,11 @@ def keep_to(starts, n, block, tables, chosen, kept, waiting):
     n_waiting = 0
     for k in range(starts.shape[0]):
         waiting[n_waiting] = starts[k]
+        # A start that is given twice waits once.
         n_waiting += kept_outcome[first[starts[k], 0]] == NOT_CHOSEN
         for s in range(first[starts[k], 0], first[starts[k] + 1, 0]):
             kept_outcome[s] = outcome[s]
+    # Depth first along the chosen actions. A position is kept when it is found.
     while n_waiting > 0:
         n_waiting -= 1
         i = index(waiting[n_waiting])
@@ -256,9 +258,11 @@ def evaluate_chosen(
             if kept.outcome[block.first[f, 0]] == NOT_CHOSEN:
                 evaluate(0, low, high, block, tables, kept, nothing, values, no_slope)
                 continue
+            # With x the value of f, each position has the value values[i] + slope[i] * x.
             values[f] = 0.0
             slope[f] = 1.0
             evaluate(0, low, high, block, tables, kept, nothing, values, slope)
+            # For f itself this is an equation: x = values[f] + slope[f] * x.
             own = 1.0 - slope[f]
             step = values[f] / own if own != 0.0 else np.inf
             for i in range(index(low), index(high)):
@@ -268,6 +272,7 @@ def evaluate_chosen(
                 return False
         elif m <= MOST_FEEDBACK:
             feedback = parts.feedback[low : low + m]
+            # A sweep is an affine map F of the feedback positions: x = F(0) + J x.
             for j in range(m):
                 values[feedback[j]] = 0.0
             evaluate(0, low, high, block, tables, kept, nothing, values, no_slope)
@@ -276,6 +281,7 @@ def evaluate_chosen(
             for j in range(m):
                 x[j] = values[feedback[j]]
                 if kept.outcome[block.first[feedback[j], 0]] == NOT_CHOSEN:
+                    # A skipped position keeps its 0.
                     matrix[j] = 0.0
                     matrix[j, j] = 1.0
             if not solve_small(matrix, x[:m]):
@@ -314,6 +320,7 @@ def count_visits(n, parts, block, tables, chosen, visits, enough, most_rounds):
     coefficient, outcome, lottery = tables.coefficient, chosen.outcome, chosen.lottery
     arrived = visits.copy()
     visits[:n] = 0.0
+    # In the order of play: components from the last one on, and in each the lowest place first.
     for component in range(parts.n_feedback.shape[0] - 1, -1, -1):
         low, high = n - parts.ends[component + 1], n - parts.ends[component]
         waiting = 0.0
@@ -321,6 +328,7 @@ def count_visits(n, parts, block, tables, chosen, visits, enough, most_rounds):
             waiting += arrived[i]
         left = enough * waiting
         rounds = 0
+        # Visits that go back to a lower place wait for the next round.
         while waiting > left and rounds < most_rounds:
             for i in range(low, high):
                 amount = arrived[i]

@@ -309,7 +309,9 @@ class Search:
             if change <= settled or (change >= before and before <= 100 * settled):
                 return
             first = max(first, change)
-            share = math.log(first / change) / math.log(first / settled)  # of the way
+            # The way from the first change to a settled one, on a scale of logarithms. At too slow
+            # a pace Newton's method takes over.
+            share = math.log(first / change) / math.log(first / settled)
             if swept > TRIED and share * MOST_SWEEPS < swept:
                 break
             left = LEFT[change > COARSE * moved.scale]
@@ -321,14 +323,7 @@ class Search:
         self.converged &= self._newton(0, n)
 
     def _newton(self, low: int, high: int) -> bool:
-        """Strategy iteration on some positions; return whether it converged.
-
-        After a step that does not reduce the change of a sweep, plain sweeps follow, twice as many
-        each time. If a sweep raises numbers and hardly lowers any, these are the values of a
-        policy that the sweep improves (Howard 1960). The improved policy is then evaluated,
-        whatever the change. Two players can improve in a circle, so plain sweeps follow a few such
-        steps.
-        """
+        """Strategy iteration on some positions; return whether it converged."""
         direct, may_be_direct = high - low <= LU_FIRST, high - low <= 10 * LU_FIRST
         best = last = np.inf
         plain_next, rises, here = 2, 0, slice(low, high)
@@ -341,6 +336,9 @@ class Search:
             if change <= enough or (change >= last and change <= 64 * enough):
                 return True
             last = change
+            # Plain sweeps follow a step that doesn't reduce the change, twice as many each time.
+            # Sweeps that only raise numbers improve a policy (Howard 1960) and are followed by a
+            # step, a few times in a row: two players can improve in a circle.
             rises = rises + 1 if change >= best else 0
             if rises and (moved.fall > HARDLY * moved.rise or rises > MOST_RISES):
                 rises = 0
@@ -388,6 +386,7 @@ class Search:
         tables = self.layer.tables._replace(reward=reward)
 
         def product(vector: Floats) -> Floats:
+            # A sweep without rewards multiplies by J, the derivative of a sweep.
             slope[low : low + n] = vector
             self.evaluate(slope, nothing, low, low + n, tables)
             return vector - slope[low : low + n]
@@ -459,6 +458,7 @@ class Search:
             if begin >= end:
                 continue
             throws = block.throws[begin:end].astype(np.int64)
+            # All throws of the positions stand one after the other, and then all of their outcomes.
             sizes = np.diff(lists)[throws]
             situations = np.arange(int(block.first[begin, 0]), int(block.first[end, 0]))
             owner = np.repeat(np.arange(begin, end) + place - low, sizes)
