@@ -113,11 +113,13 @@ class _Sheet:
             return Way(None, self._row(0), [Outcome(1, None, 0, part(one))], one.label)
 
         found: list[Throws] = []
+        # `jobs` grows while it is walked: a part joins it at its first use, and once only.
         for job in jobs:
             if job is turn:
                 pairs = zip(turn.weights, turn.choices, strict=True)
                 found.append([(weight, list(map(way, ways))) for weight, ways in pairs])
             elif isinstance(job, Chance):
+                # The dice that aren't kept fall: one action, with a choice as each outcome.
                 pairs = zip(job.weights, job.choices, strict=True)
                 outcomes = [Outcome(weight, None, 0, part(ways)) for weight, ways in pairs]
                 found.append([(1, [Way(None, self._row(0), outcomes)])])
@@ -177,6 +179,7 @@ class _Shape:
         for _, ways in throws:
             for way in ways:
                 for one in way.outcomes:
+                    # Parts have numbers behind all states, which aren't counted yet; -1 is the end.
                     kind, number = one.to if one.row is None else ("end", -1)
                     self.target.append(-2 - number if kind == "part" else number)
                 self.outcomes.append(len(self.target))
@@ -200,6 +203,7 @@ def _ranks(shapes: Sequence[_Shape], n_states: int) -> Any:
     rank = np.full(len(throws) + 1, -1)
     rank[-1] = 0  # the end
     for height in range(len(throws)):
+        # After one of the throws, each action may end play or lead to a smaller rank.
         some = np.logical_or.reduceat(rank[target] >= 0, outcomes)
         every = np.logical_and.reduceat(some, actions)
         new = np.flatnonzero(np.logical_or.reduceat(every, throws) & (rank[:-1] < 0))
@@ -258,6 +262,7 @@ class _Writer:
 
     def note_parts(self, state: Any, at: int, found: list[Throws]) -> None:
         """Note the bounds of the positions within a turn, which have numbers from `at` on."""
+        # A part leads to parts of higher numbers only, so the last one comes first.
         for k in range(len(found) - 1, 0, -1):
             if self.players > 2:
                 self.note_mixed(state, at + k - 1, found[k])
@@ -298,6 +303,8 @@ class _Writer:
         if table is not None:
             pairs = zip(table, throws, strict=True)
             shares = [[int(k == best) for k in range(len(ways))] for best, (_, ways) in pairs]
+        # All shares of a choice get the total `mixed`, and all weights of an action the total
+        # `lot`.
         mixed = lcm(*map(sum, shares))
         weights = [
             [_whole(one.weight for one in way.outcomes) for way in ways] for _, ways in throws
@@ -393,6 +400,8 @@ def write_certificate(
             if plan is None:
                 writer.note_parts(state, at, found)
             for k, throws in enumerate(found):
+                # In the file the parts of all states follow the last state, so they wait in a file
+                # of their own.
                 place = at + k - 1 if k else number
                 table = None if plan is None else plan.table[place]
                 print(writer.moves(state, throws, table), file=within if k else own)
@@ -475,6 +484,8 @@ class _Plan:
 
     def _descends(self, number: int, role: int, height: int) -> bool:
         for t, (_, ways) in enumerate(self.positions[number]):
+            # Role 0 may take any action here. Role 1 leaves the table elsewhere, so the table's
+            # action counts. One throw is enough, and its action may use the whole room.
             leads = [self._leads(way, role, height) for way in ways]
             if not role and all(leads):
                 return True
@@ -494,6 +505,7 @@ class _Plan:
         """
         left = [(i, j) for i, row in enumerate(self.rank) for j in (0, 1) if row[j] < 0]
         height = 1
+        # The nodes of one height are found together: each leads to smaller ranks.
         while left:
             new = [node for node in left if self._descends(*node, height)]
             if not new:

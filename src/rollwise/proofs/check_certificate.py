@@ -313,12 +313,14 @@ def _fault(c: Certificate, number: int, p: Position) -> str:
         is_quiet = c.endless is not None and upper[role] >= c.endless[role]
         if not is_quiet and not any(_all_descend(c, number, role, ways) for _, ways in p.throws):
             return "it isn't shown that play ends"
+    # Means are multiplied by their totals, so that all numbers are whole.
     scale = total * p.mixed * p.lot
     for role in range(c.players):
         high = low = 0
         for weight, ways in p.throws:
             above = [_ahead(c, p, c.upper, role, way) for way in ways]
             below = [_ahead(c, p, c.lower, role, way) for way in ways]
+            # The mover may take any action, and the others face the table.
             by_table = sum(way.share * a for way, a in zip(ways, above, strict=True))
             high += weight * (by_table if role else p.mixed * max(above))
             low += weight * sum(way.share * b for way, b in zip(ways, below, strict=True))

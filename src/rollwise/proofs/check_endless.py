@@ -149,6 +149,7 @@ def force_an_end(block, tables, component, bounds, free, forcing):
             upholds[a] = bounds[i, 0] <= found[0]
             for _ in range(index(indptr[lottery[a] + ONE]) - index(indptr[lottery[a]])):
                 if target[o] < n and component[target[o]] > component[i]:
+                    # Play might come back to a component that it left, so nothing is proved.
                     free[:] = False
                     return
                 o += ONE
@@ -168,6 +169,7 @@ def force_an_end(block, tables, component, bounds, free, forcing):
                     if t >= index(n) or component[t] != component[i]:
                         with_free, with_forcing = True, True
                     else:
+                        # After a pass the other player moves, and the marks change places.
                         with_free = with_free or (forcing[t] if passes else free[t])
                         with_forcing = with_forcing or (free[t] if passes else forcing[t])
                 every = every and with_free

@@ -160,12 +160,14 @@ class Roles:
     def _choose(self, node: Node, ways: Any, parts: Any, room: Any) -> tuple[Fraction, bool]:
         surely = all(hit for _, hit in parts)
         if self.many and (node[1] or self.kind != "leaving") and self.claims.profile is not None:
+            # The seats keep to the profile; only one that leaves it chooses, where it moves.
             mixture = self.claims.profile(node[0], *ways[0].at)
             chances = [Fraction(mixture.get(way.label, 0.0)) for way in ways]
             total = sum(c * worth for c, (worth, _) in zip(chances, parts, strict=True))
             return total / sum(chances), surely
         if node[1] == 0:
             most = max(worth for worth, _ in parts)
+            # For points, an action that is worth less than the best one serves as an end.
             return most, surely or (self.points and all(hit or w < most for w, hit in parts))
         least = min(worth for worth, _ in parts)
         if room is None:
@@ -188,12 +190,14 @@ class Roles:
     def unending(self) -> list[Node]:
         """The nodes without a proof that endless play cannot beat U."""
         shown: set[Node] = set()
+        # The nodes from which play ends whatever the players do.
         left = self._extend(shown, self.nodes, force=False)
         worth = WORTH.get(self.game.endless)
         if not left or self.many or (worth is None and not self.points):
             return left
         if worth is not None:
             shown.update(node for node in left if self.upper(node) >= worth)
+        # From the others the opponents force an end, or a return to these nodes.
         while True:
             left = self._extend(shown, left, force=True)
             stays = self._stays(left, shown) if self.game.endless == "lose" else set()
@@ -220,6 +224,8 @@ class Roles:
     def _stays(self, left: list[Node], shown: set[Node]) -> set[Node]:
         """Nodes where role 0 can only prolong its own turn forever, which loses."""
         kept = {node for node in left if node[1] == 0 and self.upper(node) >= -1}
+        # A node is lost if one of its actions can't reach a shown node and may pass the turn or
+        # lead to a node outside.
         while True:
             lost = {
                 node
@@ -265,6 +271,7 @@ def turn_of(game: Game, state: Any) -> Chance:
 
     ends = ways_to_end(0)
     choices: dict[Any, list[Any]] = dict(ends)
+    # From the last throw back: `choices` are those after a throw with one roll fewer left.
     for left in range(1, pool.rerolls + 1):
         again = {}
         if reads or game.players > 2:  # a profile mixes anew after each throw

@@ -131,6 +131,8 @@ class Rest:
         """The rising fields where one of them is at its cap or above, in unknowns."""
         slopes = {j: slope for (i, j), slope in self.slopes.items() if i == own}
         period = lcm(*(slope.denominator for slope in slopes.values()))
+        # The numbers of the own field from its cap on, a remainder at a time: multiples by a slope
+        # then have whole coefficients.
         for first in range(self.caps[own], self.caps[own] + period):
             over = first - self.least[own] + period * Unknown.named(own)
             yield {
@@ -250,6 +252,8 @@ def prove_rest(
                 try:
                     found = _Box(rest, upper, box, own).proved()
                 except Undecided as depends:
+                    # The answer differs within the box. It is split: the unknown is 0 or at least
+                    # 1, or it has one of the remainders by the period.
                     u, period = depends.unknown, depends.period
                     step = Unknown.named(u) * period
                     parts = [0, step + 1] if period == 1 else [step + k for k in range(period)]
@@ -325,6 +329,7 @@ class _Box:
         for ways in {id(ways): ways for chance in chances for ways in chance.choices}.values():
             kept = self._kept(ways)
             best = self._best(kept)
+            # Positions that an allowed action surely leads to; to go on may lead there, too.
             goals = [
                 way.outcomes[0][2]
                 for way in kept
@@ -393,6 +398,8 @@ class _Box:
             return None
         rises = margin.parts.get((self.own,), 0)
         if rises > 0:
+            # The margin is at least `least` plus `rises` times the unknown: from this number on it
+            # isn't negative.
             return start + int(slope * -(least // rises))
         return 2 * start + 1 if any(self.own in powers for powers in margin.parts) else None
 
