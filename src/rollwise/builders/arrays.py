@@ -285,6 +285,7 @@ def layer_of(
     """
     lotteries, sign = lotteries_of(arrays), float(sign_of(rules.game.objective))
     endings, ending = endings_of(lotteries, sign, n + n_border)
+    # Provisional targets count down from LAST, one for each outcome of a lottery.
     first_ending = LAST - len(ending) + 1
     for _, block in blocks:
         over = np.flatnonzero(block.target >= first_ending)
@@ -361,11 +362,13 @@ def turn_of(pool: dice.Pool, reads_rolls_left: bool = False) -> Turn:
     targets: list[list[int]] = []
     for left in range(pool.rerolls, -1, -1):
         if left < pool.rerolls:
+            # The throws of the other dice follow the sets of kept dice.
             first = len(rows) + m
             for kept, k in keeps.items():
                 actions.append((len(rows), THROW, 2 + k))
                 targets.append([first + throws[throw] for _, throw in after[k]])
                 rows.append((*(0,) * (pool.n - len(kept)), *kept, left))
+        # The sets of dice to keep follow these throws, with one roll fewer left.
         first = len(rows) + n
         for throw in throws:
             for kept in pool.kept_from(throw) if left else ():
@@ -430,6 +433,7 @@ def with_turns(
     first = n + size * np.arange(n)  # the first state of each turn
     # the actions: throwing from a position, then those of the rules, then those of every turn
     along = np.arange(begins[-1]) - np.repeat(begins[:-1], np.diff(begins))
+    # Situation `along` of a position: a quotient of rolls left, and a remainder for the throw.
     situation = np.repeat(first, np.diff(begins)) + turn.thrown(along // n_throws)
     own = np.repeat(situation + along % n_throws, np.diff(arrays.action_indptr))
     every = slice(None) if rolls.min(initial=pool.rerolls) == pool.rerolls else _open(turn, rolls)
@@ -454,6 +458,7 @@ def with_turns(
         ]
     )
     outcome_indptr = np.concatenate([[0], np.cumsum(sizes[order])])
+    # Outcomes follow their actions into the new order: outcome k comes from the place k + shift.
     shift = (np.cumsum(sizes) - sizes)[order] - outcome_indptr[:-1]
     counts = np.bincount(state, minlength=n + n * size)
     layout = ThrowLayout(pool.n)

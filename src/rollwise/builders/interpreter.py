@@ -136,6 +136,8 @@ class Interpreter:
 
     def _expand_situation(self, at: Situation) -> None:
         for action in expand(self._rules, at):
+            # The first states decide whether equal outcomes are merged, from the first ones found
+            # on.
             looking = self._merged_from == math.inf and self._place < LOOKED_AT
             if looking and has_equal_outcomes(action):
                 self._merged_from = len(self._labels)
@@ -145,6 +147,7 @@ class Interpreter:
                 numbers = list(map(self._number.get, action.next_states))
             except TypeError:  # a field is a list, say
                 numbers = [None]
+            # A state is new, or its fields have to be checked.
             if None in numbers:
                 numbers = [
                     self._numbered(next_state, at, action.label)
@@ -316,6 +319,7 @@ def endless_growth(rules: Rules, states: np.ndarray) -> str:
     rising = [f for f in np.argsort(-growth, kind="stable").tolist() if growth[f] > 1]
     one = np.identity(rows.shape[1], np.int64)
     half = rows[: len(rows) // 2 + 1]
+    # A field is followed up or down if the later half of the states goes further than the first.
     aims = [
         aim for f in rising for aim in (one[f], -one[f]) if (rows @ aim).max() > (half @ aim).max()
     ]

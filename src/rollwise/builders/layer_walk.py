@@ -181,6 +181,7 @@ class PackedRows:
             return self._plain.part(begin, end)
         rows, indptr = np.empty((end - begin, self._n_fields), np.int32), self._known()[0]
         layer, first = int(np.searchsorted(indptr, begin, side="right")) - 1, begin
+        # A layer at a time: each has a frame of its own.
         while first < end:
             last = min(int(indptr[layer + 1]), end)
             self._frames[layer].unpack(self._keys[first:last], rows[first - begin : last - begin])
@@ -303,6 +304,7 @@ class LayersByProgress:
     def _codes(self, rows: Numbers) -> tuple[Numbers, NDArray[np.bool_]]:
         """A number for each row, and whether all its entries occur in the progress of layers."""
         codes, is_known = np.zeros(len(rows), np.int64), np.ones(len(rows), np.bool_)
+        # A number in mixed radix: each digit is an index among the numbers of a column.
         for known, column in zip(self._known, rows.T, strict=True):
             index = np.minimum(np.searchsorted(known, column), len(known) - 1)
             is_known &= known[index] == column
@@ -462,6 +464,8 @@ class Waiting:
 
     def add(self, rows: Rows) -> None:
         """Add states."""
+        # Duplicates are removed each time the rows have doubled, so a row is sorted a few times
+        # only.
         if self._n and self._n + len(rows) > 2 * self._once + MANY_TWICE:
             rows = ordered(np.concatenate([self._all(), rows]))
             self._n, self._once, self._parts = 0, len(rows), []
@@ -641,6 +645,8 @@ class Walk:
         ------
         RulesError, TooManyStates
         """
+        # No outcome lowers a number of the progress. So the waiting layer with the smallest sum is
+        # entered from no layer that is still to come.
         while self._next:
             _, key = heapq.heappop(self._next)
             entries = self._entries.pop(key, None)
@@ -751,6 +757,7 @@ class Walk:
         assert explorer is not None
         explorer.explore_within(bench.reached.question, np.array(key, np.int64))
         n_outcomes, more = 0, True
+        # Only the states count here: actions and outcomes are dropped as they fill the arrays.
         while more:
             self._report(report, explorer.n_states)
             more = explorer.run()
@@ -798,6 +805,7 @@ class Walk:
         extremes = extreme_rows(states)
         fields = np.tile(np.arange(states.shape[1]), 2)
         values = states[extremes, fields].astype(np.int64)
+        # Smallest values change their sign, so that the larger number is further in both halves.
         values[: states.shape[1]] *= -1
         if self._extreme_values is None:
             self._extreme_values, self.extremes = values, extremes

@@ -89,7 +89,7 @@ def too_many_states(
         The states found, in their order.
     outcomes : int
         The number of outcomes found. They are limited too if rules are compiled.
-    known : int
+    states_before : int
         The number of other states, found and expanded earlier.
     """
     n_states, each = states_before + len(states), 1 + rules.turn_states

@@ -305,6 +305,7 @@ class Rules:
         """Whether the rerolls may depend on the state: `throws` reads it."""
         code = type(self.game).throws.__code__
         read = {step.argval for step in dis.get_instructions(code)}
+        # The variable 1 is the argument after `self`: the state.
         return self.reads_rolls_left and code.co_varnames[1] in read
 
     @property

@@ -211,6 +211,8 @@ def _game_maker(values: dict[str, Any], methods: dict[str, Any]) -> Any:
     def as_game(typingctx: Any, items: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             given = iter(cgutils.unpack_tuple(builder, args[0]))
+            # Constants become a part of the code. The other values come from the tuple, in their
+            # order.
             items = [
                 context.get_constant_generic(builder, kind, value)
                 if is_constant(value)
@@ -294,6 +296,7 @@ def compile_expand(rules: Rules, scope: dict[str, Any]) -> Any:
     """The adapter that expands states. It uses listers from the rules' source if possible."""
     ways = _writings(rules, scope)
     runners = {name: running(scope[name], way) for name, way in ways.items()}
+    # The putters of weights note the types that they meet, so rewritten listers have their own.
     ways = _writings(rules, scope)
     own = {name: rewritten(scope[name].py_func, way) for name, way in ways.items()}
     if not any(own.values()):

@@ -99,6 +99,7 @@ def expand_source(rules: Rules, scope: dict[str, Any]) -> str:
         for k in fields
     )
     overs = "\n            ".join(f"over{k} = next_states[k, {k}] - low{k}" for k in fields)
+    # As unsigned numbers, fields below the box are too large, too.
     inside = " and ".join(f"uint64(over{k}) < span{k}" for k in fields)
     # its index in the box, or a hash instead if that does not fit into 63 bits
     place = " + ".join(f"over{k} * stride{k}" for k in fields)
@@ -243,6 +244,7 @@ def _situations(rules: Rules) -> str:
 def _one_situation(rules: Rules, throw: str, number: str) -> str:
     """The lines that list the actions and outcomes of one situation."""
     reward = f"reward(game, s,{throw} action)" if rules.has_reward else "0.0"
+    # ``return i``: the states before i are expanded, and state i comes first in the next call.
     return f"""
 first = found
 found = list_actions(game, s,{throw} label_sink, found)

@@ -113,6 +113,7 @@ def _power(base, exponent):  # type: ignore[no-untyped-def]
         return 1 if exponent == 0 else base
     if base == -1:
         return -1 if exponent % 2 else 1
+    # The absolute base is at least 2, so there are at most 63 rounds before the exception.
     power = 1
     for _ in range(exponent):
         if abs(power) > MOST // abs(base):
@@ -327,6 +328,7 @@ class _Checking:
         found = _Checking(self._state, block, self._loc, before)._checked_value(
             _exact_in_floats, variable
         )
+        # The last statement is the jump to the next block.
         block.body[-1:-1] = before
         return found
 
@@ -416,6 +418,7 @@ def _require_values(blocks: dict[int, Any]) -> None:
     order = [label for label in graph.topo_order() if label in blocks]
     given = {label: {s.target.name for s in blocks[label].find_insts(ir.Assign)} for label in order}
     everything = frozenset().union(*given.values())
+    # The variables with a value at the start of each block, on all paths: too many at first.
     before = dict.fromkeys(order, everything)
     before[order[0]] = frozenset()
     changed = True

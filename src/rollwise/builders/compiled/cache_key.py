@@ -241,6 +241,7 @@ class _Encoder:
     def _function(self, function: types.FunctionType) -> bytes:
         if id(function) in self._met:
             return _joined("met", [b"%d" % self._met[id(function)]])
+        # The number is known before the parts are encoded, so that recursion ends.
         self._met[id(function)] = len(self._met)
         code = function.__code__
         names = names_in(code)
@@ -399,6 +400,7 @@ def drawn_by(game: Game) -> tuple[str, str] | None:
                 pending.append(value)
                 if isinstance(value, types.ModuleType) and not goes_with_version(value):
                     pending += attributes_read(value, names).values()
+            # Any name may be that of a method of the game: some are followed that aren't called.
             methods = (getattr(type(game), name, None) for name in names)
             pending += [m for m in methods if m not in (Game.start, Game.roots)]
     return None

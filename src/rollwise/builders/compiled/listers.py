@@ -78,6 +78,8 @@ def translated(function: FunctionType) -> Translation:
     defaults, arguments = list(function.__defaults__ or ()), definition.args
     named = function.__kwdefaults__ or {}
     if arguments.kwonlyargs and not arguments.vararg:
+        # Numba lacks parameters given by name only. They become plain ones where defaults stay
+        # last.
         given = [named[a.arg] for a in arguments.kwonlyargs if a.arg in named]
         if len(given) == len(arguments.kwonlyargs) or not defaults + given:
             arguments.args += arguments.kwonlyargs
@@ -109,6 +111,7 @@ def _definition(function: FunctionType) -> ast.FunctionDef | None:
     definition = tree.body[0].body[0] if indented else tree.body[0]
     if not isinstance(definition, ast.FunctionDef):
         return None
+    # Lines as in the file, for messages; the added `if` has a line of its own.
     ast.increment_lineno(definition, max(first, 1) - 1 - indented)
     arguments = definition.args
     definition.decorator_list, definition.returns, arguments.defaults = [], None, []
@@ -133,6 +136,7 @@ def compiled(
         # a parameter is a literal here: ``self.long is True`` compares one
         warnings.simplefilter("ignore", SyntaxWarning)
         code = compile(ast.fix_missing_locations(tree), file, "exec", dont_inherit=True)
+    # From the module to the function around, and to the function in it.
     for _ in range(2):
         code = next(part for part in code.co_consts if isinstance(part, CodeType))
     return code
@@ -331,6 +335,7 @@ class _Translator(ast.NodeTransformer):
         if not isinstance(node.ctx, ast.Load) or not _has_star(node):
             return node
         parts: list[Any] = []
+        # Successive items without a star make one tuple, and each star makes its own.
         for one in node.elts:
             if isinstance(one, ast.Starred):
                 tuple_ = ast.Name("tuple", ast.Load())
@@ -359,6 +364,7 @@ class _Translator(ast.NodeTransformer):
         star = next(k for k, one in enumerate(target.elts) if isinstance(one, ast.Starred))
         after = len(target.elts) - star - 1
         lines = [f"{whole} = None"]
+        # Before the star places count from the front, and behind it from the end.
         for k, one in enumerate(target.elts):
             index_text = str(k) if k < star else str(k - len(target.elts))
             if k == star:
@@ -381,6 +387,7 @@ class _Translator(ast.NodeTransformer):
     def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt]:
         """A condition that gives a variable a value."""
         self.generic_visit(node)
+        # Only the first part that the condition evaluates can be moved before it.
         first = node.test
         while not isinstance(first, ast.NamedExpr):
             if isinstance(first, ast.Compare):

@@ -192,6 +192,7 @@ def _bit_count(number):  # type: ignore[no-untyped-def]
     def bits(number):  # type: ignore[no-untyped-def]
         left, found = abs(number), 0
         while left:
+            # This clears the lowest bit.
             left &= left - 1
             found += 1
         return found
@@ -317,6 +318,7 @@ def _loops(kind: str, size: int) -> Any:
             heads.append(f"for x{k} in range({first}, len(numbers)):")
         yielded = [f"numbers[{name}]" for name in names]
         if kind == "permutations" and size > 1:
+            # All choices of places, without those that have a place twice.
             differ = [f"x{i} != x{k}" for k in range(size) for i in range(k)]
             heads.append(f"if {' and '.join(differ)}:")
     lines = [f"{'    ' * (k + 1)}{head}" for k, head in enumerate(heads)]

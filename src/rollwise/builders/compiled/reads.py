@@ -248,6 +248,7 @@ def what_is_read(rules: Rules, functions: dict[str, Function], unread: Iterable[
     while pending:
         function = pending.pop()
         for name in sorted(names_in(function.__code__)):
+            # A name may be another object's attribute: then more is read than needed.
             value = as_constant(getattr(rules.game, name, None))
             if is_constant(value) or isinstance(value, NUMBERS):
                 values[name] = value

@@ -220,6 +220,7 @@ class Reached:
             for one in dis.get_instructions(code):
                 if one.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF"):
                     names.add(one.argval)
+                # A method of a variable, such as `self`.
                 elif _gets_method(one) and before.startswith(("LOAD_FAST", "LOAD_DEREF")):
                     methods.add(one.argval)
                 before = one.opname

@@ -53,6 +53,7 @@ def sample_with(n: int, extremes: NDArray[np.int64]) -> NDArray[np.int64]:
     """As `sample`, given the numbers of the extreme states among `n`."""
     most = min(max(n // ONE_OF, FEW), MANY)
     last = n - 1 - np.arange(min(LAST, n))
+    # Multiples of the golden ratio from a random start are spread evenly.
     spread = np.arange(1, most + 1, dtype=np.uint64) * np.uint64(GOLDEN)
     spread += np.random.default_rng().integers(2**64, dtype=np.uint64)
     places = (spread >> np.uint64(11)).astype(np.float64) * (n / 2.0**53)
@@ -241,6 +242,7 @@ def _compare_actions(rules: Rules, at: Situation, plain: list[Action], compiled:
             raise _differ(rules, where, f"the reward is {other[1]!r}", repr(reward), at)
         one = list(zip(weights, thens, next_states, strict=True))
         two = list(zip(*other[2:], strict=True))
+        # Both lists are filled up with None, so that missing outcomes differ.
         for mine, theirs in zip(one + [None] * len(two), two + [None] * len(one), strict=True):
             same = mine == theirs or (
                 mine and theirs and mine[1:] == theirs[1:] and _near(mine[0], theirs[0])
