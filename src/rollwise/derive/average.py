@@ -174,6 +174,7 @@ class Average(DerivedGame):
         rate, share = 0.0, np.zeros(n)
         for _ in range(ROUNDS):
             reward, values = graph.action_reward - rate * self.durations, np.zeros(n)
+            # Value iteration relative to the start, with half steps against periods.
             for _ in range(SWEEPS):
                 ahead = reward + fold_outcomes(graph, np.add, chance * values[target])
                 best = fold_actions(graph, np.maximum, ahead)
@@ -185,6 +186,7 @@ class Average(DerivedGame):
             moved = np.where(chosen[outcome_action(graph)], chance, 0.0)
             share = np.zeros(n)
             share[0] = 1.0
+            # The frequencies of the states under this policy, by half steps too.
             for _ in range(SWEEPS):
                 share = (share + np.bincount(target, moved * share[source], n)) / 2
             time = float(share @ self.durations[actions])

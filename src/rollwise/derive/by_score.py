@@ -95,6 +95,7 @@ def least_cost(graph: StateGraph, points: Ints) -> Ints:
     """The least cost of a play from each state, if points only cost: (n_states,) int64."""
     cost = np.abs(points)
     least = np.append(np.full(graph.n_states, kernels.NOT_REACHED), 0)  # -1: the end
+    # Costs of shortest paths: each sweep over all actions lowers some, until none falls.
     while True:
         onward = np.minimum(cost + least[ended(graph)], kernels.NOT_REACHED)
         of_action = np.minimum.reduceat(onward, graph.outcome_indptr[:-1])

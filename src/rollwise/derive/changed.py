@@ -103,6 +103,7 @@ def with_ends(
     blank = np.full((n_border, len(flat.field_names) - rows.shape[1]), NO_THROW, np.int32)
     is_won = graph.objective == "win"
     chance = np.clip(win_probability(values), 0.0, 1.0)
+    # A win probability between 0 and 1 becomes two outcomes, a win and a loss.
     split = (chance > 0) & (chance < 1) & is_won & (not stakes)
     sizes = np.where(split, 2, 1)
     first = np.cumsum(sizes) - sizes
@@ -319,6 +320,7 @@ def _with_coins(
         Probability of the known actions.
     """
     plain, n, m = _outcomes(graph, actions), graph.n_states, len(chance)
+    # A coin has two outcomes, to both copies of its state, in place of its first action.
     sizes = np.where(is_coin, 2, plain["sizes"])
     kept, coins = ~np.repeat(is_coin, plain["sizes"]), np.repeat(is_coin, sizes)
     copies = np.column_stack([n + np.arange(m), n + m + np.arange(m)]).ravel()

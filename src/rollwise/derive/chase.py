@@ -251,6 +251,7 @@ class Chase(DerivedGame):
         low, high = self.target_range
         targets = np.concatenate([[self.start().gap], np.arange(low, high + 1)])
         n_roots = len(targets)
+        # A play begins with minus its target, so it ends with the distance from the target.
         pairs = self._unrolled(graph, np.zeros(n_roots, np.int64), -targets)
         over = pairs.outcome_state < 0
         good = sign_of(graph.objective)
@@ -274,5 +275,6 @@ class Chase(DerivedGame):
             return unroll(graph, self.points, states, scores)
         if graph.objective == "minimize":
             return unroll(graph, self.points, states, scores, limit=0)
+        # Costs are negative points here: with other signs they rise to the limit.
         turned = unroll(graph, -self.points, states, -scores, limit=0)
         return replace(turned, score=-turned.score, final_score=-turned.final_score)

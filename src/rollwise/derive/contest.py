@@ -142,6 +142,7 @@ class Duel(DerivedGame):
         outcome_state = [np.where(ends, n + ending * n, target)]
         payoff = [np.zeros(len(target))]
         for rival in range(m):  # scores stand best first
+            # The states n + rival * n and following are a second turn against this score.
             outcome_state.append(np.where(ends, -1, n + rival * n + target))
             worth = np.where(ending < rival, 1.0, np.where(ending > rival, -1.0, TIES[self.ties]))
             payoff.append(np.where(ends, worth, 0.0))

@@ -566,6 +566,8 @@ class Cube(DerivedGame):
             """The states in which a turn begins."""
             if stake not in doubling:
                 return played[stake] + states
+            # Behind the turns with all stakes stand the choices: `n_turns` before a turn and as
+            # many after a double, for each stake with doubling.
             first = n * len(played) + 2 * n_turns * doubling[stake]
             return first + np.searchsorted(turns, states)
 
@@ -593,6 +595,7 @@ class Cube(DerivedGame):
                 for k, part in enumerate(self.endings(stake, worth)):
                     kept[ends, k], target[ends, k] = True, opened(part)
                     passed[ends, k], paid[ends, k] = part.passes, part.payoff
+            # Lots split an ending in two; the other outcomes of its action weigh twice as much.
             whole = ~kept.all(axis=1) if self.match else kept[:, 0]
             lots = np.logical_or.reduceat(~whole, graph.outcome_indptr[:-1])
             times = 1 + (whole & np.repeat(lots, np.diff(graph.outcome_indptr)))

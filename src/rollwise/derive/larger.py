@@ -99,7 +99,7 @@ def _worth(
 ) -> tuple[Any, NDArray[np.float64]]:
     """Values of actions as linear functions of the values of n states: coefficients and constants.
 
-    State s of the graph counts as the state ``place[s]``.
+    State s of the graph counts as the state ``index[s]``.
     """
     from scipy.sparse import csr_matrix
 

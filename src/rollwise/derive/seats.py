@@ -225,6 +225,8 @@ def _with_mixtures(seats: Seats, chances: Sequence[NDArray[np.float64]]) -> Seat
             here = seat == number
             chance[here] = of_seat[seats.action[taken[here]]]
     mixed_states = mixtures(graph, np.flatnonzero(mixing), counts[mixing], taken, chance)
+    # The first action of a mixing state stands for all. Without the starts of the others
+    # their outcomes are its own.
     kept = ~mixed
     kept[graph.action_indptr[:-1][mixing]] = True
     action_lottery = graph.action_lottery[kept]
@@ -282,6 +284,7 @@ def mixtures(
     lowest = np.minimum.reduceat(points, last - counts)
     highest = np.maximum.reduceat(points, last - counts)
     known: dict[bytes, float] = {}  # many states mix the same rewards alike
+    # A mean of different rewards is rounded once, from fractions.
     for i in np.flatnonzero(lowest != highest):
         here = slice(last[i] - counts[i], last[i])
         key = chance[here].tobytes() + points[here].tobytes()
@@ -375,6 +378,7 @@ def walk_seats(
     n_outcomes = 0
     new_indptr[0] = 0
     new_outcome_indptr[0] = 0
+    # `keys` is the queue: the states before `done` are written.
     while done < n_states:
         s = np.int64(keys[done])
         seat = 0
@@ -382,6 +386,7 @@ def walk_seats(
             s -= n
             seat = 1
         stay = seat * n
+        # After a pass the key is t + n from the first seat, and t from the second.
         cross = n - stay if n_seats == 2 else 0
         for f in range(n_fields):
             new_states[done, f] = states[s, f]
@@ -424,7 +429,7 @@ def take_actions(key, action_indptr, action, chosen, n, probability):
 
     Parameters
     ----------
-    key, action_indptr, action : of a Seated
+    key, action_indptr, action : of Seats
         In which the first seat may take any action.
     chosen : (n_seated_states,) int64
         The action, in the numbering of `action`.

@@ -123,6 +123,7 @@ class Within(DerivedGame):
         graph, passes = self.inner_graph, self.inner_graph.outcome_passes
         ends = ends_of_turns(graph).astype(np.int64)
         made = -np.arange(self.turns, 0, -self.players)
+        # The score is minus the turns left: play is over beyond -1.
         pairs = unroll(graph, ends, np.zeros(len(made), np.int64), made, limit=-1)
         over, outcome = pairs.outcome_state < 0, pairs.outcome
         before = np.repeat(pairs.score, np.diff(pairs.outcome_indptr[pairs.action_indptr]))
