@@ -241,6 +241,7 @@ class _Building:
                 raise
             _warn(f"{error}, as is done here; that is slower")
             return None
+        # The note spares the next process the trial.
         if self.trial is not None:
             note_large(self.rules, limits.SMALL)
         return arrays

@@ -76,6 +76,7 @@ def watched() -> Iterator[None]:
     def look() -> None:
         stall = Stall(LOOKS)
         while not done.wait(SECONDS_BETWEEN):
+            # No rule has begun since these looks: the present one takes too long.
             if stall.seen(CALLS.begun):
                 raise_there = ctypes.pythonapi.PyThreadState_SetAsyncExc
                 raise_there(caller, ctypes.py_object(TakesTooLong))
@@ -308,6 +309,7 @@ def _all_of(rules: Rules, what: str, method: Any, at: Situation, *action: int) -
 
 def _expand_action(rules: Rules, at: Situation, action: int) -> Action:
     outcomes = _all_of(rules, "outcomes", rules.game.outcomes, at, action)
+    # Most actions pass a fast test of all outcomes at once.
     if _in_order(rules, outcomes):
         weights, thens, next_states = zip(*outcomes, strict=True)
     else:
@@ -375,6 +377,7 @@ def without_fractions(weights: Iterable[Any]) -> tuple[int | float, ...]:
         return weights
     if any(isinstance(weight, float) for weight in weights):
         return tuple(map(float, weights))
+    # The smallest whole numbers in this proportion.
     ways = math.lcm(*(weight.denominator for weight in fractions))
     whole = [int(weight * ways) for weight in weights]
     return tuple(weight // math.gcd(*whole) for weight in whole)

@@ -321,6 +321,7 @@ def gained(graph: StateGraph, scores: Ints) -> Ints:
     """
     before = graph.states[:, -1].astype(np.int64)
     source = graph.action_state[outcome_action(graph)]
+    # The border follows the states, and so do its scores.
     return np.concatenate([before, scores])[graph.outcome_state] - before[source]
 
 
@@ -346,6 +347,7 @@ def by_score(graph: StateGraph, *, from_all_states: bool = False) -> ScoredGraph
     over = pairs.outcome_state < 0
     scores = np.unique(pairs.final_score[over])
     index = np.searchsorted(scores, pairs.final_score[over])
+    # The best scores come first.
     if graph.objective != "minimize":
         scores, index = scores[::-1].copy(), len(scores) - 1 - index
     outcome_state = pairs.outcome_state.copy()

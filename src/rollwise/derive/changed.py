@@ -204,6 +204,7 @@ class Against:
             The game has one player.
         """
         seats = take_seats(graph, [None, policy], [0])
+        # The draw of the first player is an action before all others, so these move on by one.
         own = np.flatnonzero(seats.key[seats.graph.action_state] < seats.n_before)
         return cls(graph, _first_move_drawn(seats.graph), own + 1, seats.action[own].astype(int))
 

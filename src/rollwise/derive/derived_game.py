@@ -30,6 +30,7 @@ def with_methods(game: Game, **methods: Any) -> Game:
     """A copy of a game with these methods instead of its own."""
     kind, made = type(game), copy(game)
     same = {"__module__": kind.__module__, "name": kind.name, "heading": kind.heading}
+    # The copy gets a subclass as its class; its fields, which are frozen, stay as they are.
     object.__setattr__(made, "__class__", type(kind.__name__, (kind,), same | methods))
     return made
 
@@ -231,5 +232,6 @@ def places_in(rows: NDArray[Any], among: NDArray[Any]) -> NDArray[np.int64]:
 def base_actions(graph: StateGraph, inner: StateGraph) -> NDArray[np.int64]:
     """For each action of a derived graph, its action in the base game's graph."""
     state = places_in(graph.rows[:, : len(inner.columns)], inner.rows)[graph.action_state]
+    # A state has the actions of its base state, in their order.
     step = np.arange(graph.n_actions) - first_actions(graph)[graph.action_state]
     return first_actions(inner)[state] + step

@@ -187,6 +187,7 @@ class ThrowLayout:
         code, mask = 0, (1 << self.bits) - 1
         for k, number in enumerate(self.numbers(throw)):
             code |= (number & mask) << (k * self.bits)
+        # As a signed number of 64 bits.
         return code - (1 << 64) if code >> 63 else code
 
     def rows(self, codes: NDArray[np.int64]) -> NDArray[np.int32]:

@@ -65,6 +65,7 @@ class Lotteries(NamedTuple):
         """Some of the lotteries, in this order."""
         sizes = np.diff(self.indptr)[kept]
         indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        # Entry k comes from the place k plus the shift of its lottery.
         place = np.repeat(self.indptr[kept] - indptr[:-1], sizes) + np.arange(indptr[-1])
         parts = (self.weight, self.over, self.passes, self.payoff)
         return Lotteries(indptr, self.reward[kept], *(part[place] for part in parts))
@@ -107,6 +108,7 @@ def share(
     first = first_action[:n]
     begin, sizes = outcome_indptr[first], np.diff(outcome_indptr)[first]
     indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    # The outcomes of the first action of each lottery.
     place = np.repeat(begin - indptr[:-1], sizes) + np.arange(indptr[-1])
     return action_lottery, Lotteries(
         indptr,

@@ -305,6 +305,7 @@ class Vocabulary:
             raise self._refusal(labels, typed, several=False)
         texts = [_plain(known) for known in self.texts(labels)]
         hits = [place for place, known in enumerate(texts) if known == text]
+        # A whole name comes before the beginning of another one.
         hits = hits or [place for place, known in enumerate(texts) if _begins(known, text)]
         if len(hits) == 1:
             return hits[0]

@@ -219,6 +219,7 @@ class State(_Element):
         known = [thrown.next_state.throw for thrown in throws if thrown.next_state is not None]
         whole = wanted + (0,) * (len(known[0]) - len(wanted))
         hits = [k for k, found in enumerate(known) if found == whole]
+        # Without a throw in this order, any order counts if it means one throw.
         hits = hits or [k for k, found in enumerate(known) if sorted(found) == sorted(whole)]
         if len(hits) == 1:
             return throws[hits[0]]

@@ -112,8 +112,8 @@ def step_batch(chosen, reset, seat, illegal_reward, reward_sign, observations, m
             second, node = np.int64(0), np.int64(-1)
             if a < 0:
                 reward[i] = illegal_reward
-            # The opponent has ended the game before the agent's first move: any action collects the
-            # payoff.
+            # The opponent has ended the game before the agent's first move: the only action
+            # collects the payoff.
             elif a >= n_actions:
                 done[i] = True
                 terminated[i] = True

@@ -106,6 +106,7 @@ class Kernel:
             return True
         if size > SMALL or self._spent > COMPILING:
             return False
+        # In between, compiling isn't worth the wait, but code on disk may be.
         near = "rollwise.kernels.compiling" in sys.modules or _spent_together > IMPORTING
         return not (near and self._is_on_disk(arguments))
 

@@ -174,6 +174,7 @@ class Layer:
         found = found[: self.n]
         if self.position is None:
             return found
+        # `position` counts from the last place, so it is an index of the numbers backwards.
         position, backwards, out = self.position, found[::-1].copy(), np.empty_like(found)
 
         def read(part: slice) -> None:  # other modes than "clip" look at each index first

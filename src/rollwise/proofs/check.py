@@ -69,6 +69,7 @@ def unproved(
     """
     here = layer.by_place(sign * values), layer.by_place(bounds)
     claimed = proof.claims(layer, *here, sign * border_values, border_bounds)
+    # A bound below 0 or a value that isn't finite is no claim, whatever its interval.
     bad = np.flatnonzero(~((bounds >= 0.0) & np.isfinite(values)))
     return np.union1d(layer.positions_at(proof.unproved(layer, claimed)), bad)
 

@@ -206,6 +206,7 @@ class Certificate:
         self.line += 1
         if not line.endswith(b"\n"):
             raise self.refused("it ends too early")
+        # The last line has the checksum of all others.
         if not line.startswith(b"sha256 "):
             self.sums.update(line)
         try:

@@ -23,6 +23,7 @@ def staying_places(layer: Layer) -> NDArray[np.int64]:
     found = staying(layer, FEW_SWEEPS)
     if not len(found):
         return found
+    # A few sweeps mark most layers. In the others an order of leaving saves sweeps.
     from rollwise.layers.leaving import leaving_order
 
     return staying(layer, order=leaving_order(layer) if len(layer.blocks) == 1 else NO_ORDER)
@@ -49,6 +50,7 @@ class Leaving:
         assert layer.parts is not None
         low, high = (layer.n - layer.parts.ends[[stop, self._done]]).tolist()
         part, self._done = layer.blocks[0][1].part(low, high), stop
+        # Finished components are marked; sweeps repeat for the cycles in these.
         for _ in range(FEW_SWEEPS):
             mark(low, part, layer.tables, self._leaves, NO_ORDER)
             if self._leaves[low:high].all():
