@@ -197,7 +197,7 @@ def _targets(slot: Ints, source: Ints, target: Ints) -> tuple[bytes, bytes]:
             target - 2 * last + _earlier(target, since, 2),
         ]
     )
-    # About the bits of a difference; a zero costs nothing, as it mostly joins a run.
+    # About the bits of a difference; a zero costs none, as it mostly joins a run.
     cost = np.log2(1 + np.abs(left)) + (left != 0)
     way = np.argmin([np.bincount(number, row, len(used)) for row in cost], axis=0)
     said, owner = _in_runs(left[way[number], np.arange(len(slot))], number)

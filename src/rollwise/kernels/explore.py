@@ -337,7 +337,7 @@ def explore(
         added = ends[found - 1]
         if is_too_small(room, count, situations, found, added):
             return ROOM_NEEDED
-        # Places of states outside the frame mean nothing; the caller makes a table for the new box.
+        # A state outside the frame has no valid place; the caller makes a table for the new box.
         if call.outside == 1:
             call.outside = 0
             return BOX_NEEDED if widen_box(then, next_state, added, box) else ODD_STATE

@@ -104,7 +104,7 @@ def find_leaving(n, block, tables, order):
                 if left[w] > 0:  # otherwise its situation has left already
                     number = index(lottery[action[w]])
                     size = index(indptr[number + ONE]) - index(indptr[number])
-                    # An outcome of an earlier action is in the list still, and means nothing.
+                    # Outcomes of earlier actions are still in the list, and are passed over.
                     if outcome[w] <= k and k < outcome[w] + size:
                         action[w] += np.uint32(1)
                         outcome[w] += np.uint32(size)

@@ -149,7 +149,7 @@ def force_an_end(block, tables, component, bounds, free, forcing):
             upholds[a] = bounds[i, 0] <= found[0]
             for _ in range(index(indptr[lottery[a] + ONE]) - index(indptr[lottery[a]])):
                 if target[o] < n and component[target[o]] > component[i]:
-                    # Play might come back to a component that it left, so nothing is proved.
+                    # Play might come back to a component that it left, so the proof fails.
                     free[:] = False
                     return
                 o += ONE
