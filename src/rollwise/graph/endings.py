@@ -171,8 +171,7 @@ def forced_ways_out(graph: StateGraph, usable: Mask, within: Ints, settled: Mask
         marked |= settled & more
         while True:
             # The attractor grows: states of the forcing player with an action that may lead into
-            # it, and states of the other player where each action may. Its second half is the
-            # other's.
+            # it, and states of the other player (the second half) where each action may.
             mine = leaves | marked[np.where(passes, target + n, target)]
             theirs = leaves | marked[np.where(passes, target, target + n)]
             leads = usable & np.logical_or.reduceat(mine, begin)
