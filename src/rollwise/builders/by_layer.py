@@ -157,6 +157,7 @@ class Layers:
         while last >= 0:
             first = last
             if last not in but:
+                # Earlier layers join the piece while all of it is small.
                 while together and first > 0 and first - 1 not in but:
                     if not self._is_small(int(self.indptr[last + 1] - self.indptr[first - 1])):
                         break
@@ -193,6 +194,7 @@ class Layers:
         """
         self._compare(layer, begin, end)
         if [begin, end] == self.indptr[layer : layer + 2].tolist() and not keep_arrays:
+            # Rules kept since the search for states needn't be expanded again.
             for expanded in self.kept.pop(layer, ()):
                 stop = begin + expanded.layer.n
                 yield self._piece(self._benches[0], layer, begin, stop, expanded.unpacked())
@@ -234,9 +236,11 @@ class Layers:
             blocks.append((begin_of_block, block_from(arrays)))
             first = {**first_rows(self.rules, arrays), **first}
             explorer.forget()
+            # The next block has as many positions as fit, by the outcomes of this one.
             each = len(arrays.outcome_state) / (stop - begin_of_block)
             begin_of_block, size = stop, max(int(OUTCOMES_OF_BLOCK / each), n // MOST_BLOCKS, 1)
         arrays = explorer.arrays().copied()
+        # The border states have numbers behind the positions.
         rows = explorer.graph.states[n : explorer.n_states]
         del explorer
         _end(bench, n)
@@ -314,6 +318,7 @@ class Layers:
     ) -> NDArray[np.int32]:
         """The numbers of the border of some states; `layer` is that of the first one."""
         ends = slice(layer, int(np.searchsorted(self.indptr, end)))
+        # No outcome lowers the progress, so no border state has less than these layers.
         least = np.atleast_1d(self.progress[ends].min(axis=0))
         border = np.empty(len(rows), np.int32)
         for first in range(0, len(rows), BORDER_AT_ONCE):
@@ -375,6 +380,7 @@ class Layers:
                 lambda part: self._at_once(part[0], layer, part[1], part[2], keep_arrays), parts
             )
             for piece in found:
+                # A position leads to its own layer: the caller takes the rest as a whole.
                 if not piece.layer.is_left_at_once or np.any(piece.border < later):
                     return
                 yield piece

@@ -175,6 +175,7 @@ def solved(
     is_large = layer.n_outcomes > WORTHWHILE
     pieces = np.linspace(0, layer.n, PIECES + 1 if is_large else 2)[1:]
     stops = np.unique(np.searchsorted(layer.parts.ends, pieces))
+    # While values of one piece are found, bounds of earlier ones follow.
     pipeline(
         Source(iter(stops.tolist()), first=0, second=0),
         [
@@ -232,6 +233,7 @@ def bounds_of(
     if not values.any() and holds(nothing, nothing):
         return Proved(nothing, 0.0)  # all values are zero
     before = 0.0
+    # After a failed proof the next try comes closer to the fixed point, or has more room.
     for number in range(len(TRIES)):
         if begun is None or number:
             known = sweeps.values_for(layer, border[0])
@@ -250,8 +252,10 @@ def enclosed(layer: Layer, values: Floats, border: Border) -> Floats:
     """Proved bounds of values of a layer without cycles, by one sweep: (n,) by place."""
     nothing = np.zeros(layer.n)
     intervals = proof.claims(layer, nothing, nothing, *border)
+    # A sweep replaces each interval by the one that its targets imply; the targets come first.
     for place, block in reversed(layer.blocks):
         proof.sweep(place, block, layer.tables, intervals, True, proof.NOBODY)
+    # The distance from the farther end, rounded up. An exact value has the bound 0.
     low, high = intervals[: layer.n].T
     off = np.maximum(values - low, high - values)
     return np.where(off == 0.0, 0.0, np.nextafter(off, np.inf))

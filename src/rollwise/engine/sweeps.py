@@ -132,6 +132,7 @@ def fold(pool: Pool, kept, best, is_last):
     part = 1.0 / sides
     for again in range(pool.rerolls + 1):
         if again > 0 or not is_last:
+            # Sets stand by size, so the best of a set with one die fewer is known.
             for k in range(n_kept):  # keep the best dice
                 top = kept[k]
                 for i in range(without.shape[1]):
@@ -216,6 +217,7 @@ def choose(place, low, high, block, tables, values, errors, choice):
                 to_place[s] = chosen
                 to_lottery[s] = best_lottery
             s += ONE
+            # Throws are averaged; with a pool, each round of situations is folded first.
             if n_partial == 0:
                 new += throw[t] * best
                 continue
@@ -260,6 +262,7 @@ def evaluate(place, low, high, block, tables, choice, brought, values, slope):
         p = index(place) + i
         s = index(first[i, 0])
         new, d = brought[p] if brought.shape[0] > 1 else brought[0], 0.0
+        # Every lottery has one outcome, and its target stands beside it.
         if has_targets:
             for t in range(index(lists[throws[i]]), index(lists[throws[i] + ONE])):
                 number = index(lottery[s])
@@ -346,6 +349,8 @@ def measure(place, low, high, block, tables, slack, least, values, errors):
                 worths[a - first_a] = q
                 a += ONE
             for k in range(a - first_a):
+                # A gap is the power of two at or below this difference: its exponent gives the row
+                # of `gaps`.
                 worths[k] = best - worths[k]
                 gap[first_a + k] = min(max((bits[k] >> 52) - before_least, 0), 255)
             s += ONE

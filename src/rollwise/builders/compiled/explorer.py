@@ -107,8 +107,10 @@ class StateTable:
         else:
             most = max(len(rows) * 3 // 2, expected)
             most += max(LEAST_NEW // self._less, int(self._call["most_outcomes"][0]))
+            # The least power of two that leaves enough slots free.
             size = 1 << (8 * most // kernels.MOST_TAKEN).bit_length()
             table, slots, mask = NO_LOOKUP.table, self._free("slots", size), size - 1
+        # The whole place fits into a slot beside the number.
         exact = self.dense or (placed and places * (mask + 1) <= 1 << 64)
         self.lookup = kernels.Lookup(table, slots, frame, mask, exact)
         self._call["table"], self._call["slots"] = table.ctypes.data, slots.ctypes.data
@@ -161,6 +163,7 @@ class StateTable:
         """
         lower, higher = self.box[0] < before[0], self.box[1] > before[1]
         likely = self._likely
+        # The nearest likely limits outside of the box.
         below = likely[np.searchsorted(likely, self.box[0], "right") - 1]
         above = likely[np.searchsorted(likely, self.box[1])]
         ends = np.array([np.where(lower, below, self.box[0]), np.where(higher, above, self.box[1])])
@@ -447,6 +450,7 @@ class Explorer:
         """
         stop = self.place + self._chunk() if stop is None else stop
         self._table.reconsider(self.graph.states, self.n_states)
+        # The kernel returns where it needs more room, and goes on from the same state.
         while self.place < stop:
             box = self._table.box.copy()
             self._call["states"] = 0  # until the kernel, which may need compiling, has begun
@@ -511,6 +515,7 @@ class Explorer:
     def _asked(self) -> np.ndarray:
         """The states last passed to the compiled rules."""
         states, address = self.graph.states, int(self._call["states"][0])
+        # The address in the call shows the present states also while the kernel runs.
         place = self.place if address == 0 else (address - states.ctypes.data) // states.strides[0]
         asked: np.ndarray = states[place : place + max(int(self._call["count"][0]), 1)]
         return asked
