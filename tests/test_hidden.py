@@ -45,6 +45,7 @@ from rollwise.hidden.open_play import minimize_regret_openly, open_game
 from rollwise.hidden.reading import read
 from rollwise.hidden.simulation import simulate
 from rollwise.hidden.tree import unfold
+from rollwise.page.hidden import data_of as page_data
 
 KNOWN = tomllib.loads((Path(__file__).parent / "answers.toml").read_text())["hidden"]
 GAMES = available(hidden=True)
@@ -726,13 +727,34 @@ def test_a_played_game(monkeypatch):
     assert "the game is left unfinished" in output("play", "kuhn-poker", "--seed", "3")
 
 
-def test_a_page_holds_both_strategies(tmp_path):
-    for name, command in (("p", "page"), ("r", "report")):
-        place = tmp_path / f"{name}.html"
-        output(command, "kuhn-poker", "--out", str(place))
-        page = place.read_text()
-        assert page.count("</tr>") == 13
-        assert ("const DATA=" in page) == (command == "page")
+def test_a_report_holds_both_strategies(tmp_path):
+    place = tmp_path / "r.html"
+    output("report", "kuhn-poker", "--out", str(place))
+    assert place.read_text().count("</tr>") == 13
+
+
+@pytest.mark.parametrize("name", list(GAMES))
+def test_the_data_of_a_page_show_no_hidden_field(name):
+    """Positions that look alike to their mover have one board; each policy takes legal actions."""
+    answer = solve(GAMES[name]())
+    data = page_data(answer, [])
+    by_sight = {}
+    for place, position in enumerate(data["positions"]):
+        if position["kind"] == 1:
+            by_sight.setdefault(position["sight"], set()).add(position["board"])
+        for policy in data["policies"]:
+            picks = policy["picks"][place] if policy["picks"] else []
+            menus = [menu for menu in position["menus"] if menu]
+            assert all(k < len(menu) for k, menu in zip(picks, menus, strict=False))
+    assert all(len(boards) == 1 for boards in by_sight.values())
+    assert [policy["name"] for policy in data["policies"]][-1] == "random"
+    assert all(policy["lost"] >= -1e-9 for policy in data["policies"])
+
+
+def test_a_board_without_cells_shows_the_fields():
+    data = page_data(solve(Riddle()), [])
+    texts = {cell[1] for rows in data["boards"] for row in rows for cell in row}
+    assert "?" in texts
 
 
 @pytest.mark.slow
@@ -741,12 +763,17 @@ def test_the_page_plays_whole_games(tmp_path, browser):
         place = tmp_path / f"{name}.html"
         output("page", name, "--out", str(place))
         browser.visit(place)
-        ended = "document.querySelector('#table').innerText.includes('Payoff')"
-        moves = "document.querySelector('#table .controls button').click()"
-        for _ in range(20):
-            if not browser.js(ended):
-                browser.js(moves)
-        assert browser.js(ended)
-        browser.js("document.querySelectorAll('#table .controls button')[1].click()")  # second
-        assert browser.shut_out() == []
+        for seat in "01":
+            browser.js(f"document.querySelector('.setup select').value = '{seat}'")
+            browser.click(".start")
+            assert browser.js("document.querySelectorAll('#table .tile, #table .bar').length > 1")
+            browser.press("h")
+            assert browser.js("document.querySelectorAll('#coach tbody tr').length") >= 2
+            for _ in range(20):
+                if not browser.js(ended := "!!document.querySelector('#table .result')"):
+                    browser.press("1")
+            assert browser.js(ended)
+            assert browser.js("document.querySelectorAll('#moves tbody tr').length") >= 1
+            assert browser.shut_out() == []
+            browser.press("n")
     assert (browser.errors, browser.asked) == ([], [])

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 import typer
 
+from rollwise.boards import swapped, text_board
 from rollwise.cli.common import refuse
 from rollwise.cli.printing import SHOWN, end_if, place_line, render, write_rows
 from rollwise.cli.progress import Progress
@@ -339,13 +340,13 @@ def page(game: Game, place: Path, load: str | None) -> None:
 def _write_page(game: Game, place: Path, load: str | None, *, plays: bool) -> None:
     """``rollwise page`` and ``rollwise report``."""
     from rollwise.documents.games import PageWritten, Reported
-    from rollwise.page.hidden import page_of
+    from rollwise.page.hidden import page_of, report_of
 
     answer = find_answer(game, saved=load)
     shown = list(islice(answer.situations(), REPORTED))
     table = table_of(answer, answer.n_situations, shown)
     blocks = [*solved_document(answer).blocks(), *table.blocks()]
-    write_text(place, page_of(answer, blocks, plays=plays))
+    write_text(place, page_of(answer, blocks) if plays else report_of(answer, blocks))
     render((PageWritten if plays else Reported).at(game, place))
 
 
@@ -402,6 +403,8 @@ def _ask(answer: Answer, situation: Situation, coach: str) -> int | None:
     """The index of the action that a person types; None at the end of the input."""
     other = situation.seat == 1 and not answer.positions.is_hidden
     _say(f"\n{'you are the other player; the mover sees' if other else 'you see'} {situation.text}")
+    if board := answer.positions.cells(situation.position):
+        _say(text_board(swapped(board) if other else board))
     words = answer.game.describe(answer.positions.states[situation.position])
     if type(answer.game).describe is not Game.describe:
         _say(f"  {words}")

@@ -316,7 +316,7 @@ def measure(place, low, high, block, tables, slack, least, values, errors):
     lists, throw, pool = tables.lists, tables.throw, tables.pool
     indptr, coefficient, reward = tables.indptr, tables.coefficient, tables.reward
     error, throw_error = tables.error, tables.throw_error
-    off, gap, most = errors.off, errors.gap, 0
+    off, gap, most = errors.off, errors.gap, np.int64(0)
     for s in range(index(first[low, 0]), index(first[high, 0])):
         most = max(most, np.int64(count[s]))
     worths = np.empty(most)  # of the actions of a situation

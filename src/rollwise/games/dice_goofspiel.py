@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from rollwise import boards
 from rollwise.game import AGAIN, DRAW, LOSE, WIN, Game, parameter, policy
 
 
@@ -45,6 +46,15 @@ class DiceGoofspiel(Game):
         hands = tuple(c for c in s.mine if c != mine), tuple(c for c in s.theirs if c != theirs)
         ended = WIN if lead > 0 else LOSE if lead < 0 else DRAW
         yield 1, AGAIN if hands[0] else ended, Hands(*hands, 0, lead)
+
+    def cells(self, s: Hands) -> boards.Board:
+        cards = range(1, self.cards + 1)
+        points = boards.label(f"{s.lead:+} points" if s.lead else "")
+        return [
+            [boards.seat(), *(boards.tile(str(card), gone=card not in s.mine) for card in cards)],
+            [boards.seat(1), *(boards.tile(str(c), gone=c not in s.theirs) for c in cards)],
+            [boards.label("prize"), boards.die(s.prize, sides=self.sides), points],
+        ]
 
     @policy
     def match_the_prize(self, s: Hands, side: int) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from rollwise import boards
 from rollwise.game import DRAW, LOSE, PASS, WIN, Game, parameter
 
 STAY, SPIN = range(2)
@@ -41,6 +42,12 @@ class HiddenWheel(Game):
 
     def actions(self, s: Wheels) -> Iterator[int]:
         yield from (STAY, SPIN)
+
+    def cells(self, s: Wheels) -> boards.Board:
+        return [
+            [boards.seat(), boards.bar(s.mine, of=self.steps)],
+            [boards.seat(1), boards.bar(s.theirs, of=self.steps, theirs=1)],
+        ]
 
     def outcomes(self, s: Wheels, action: int) -> Iterator[tuple[int, int, Wheels]]:
         for step in range(1, self.steps + 1) if action == SPIN else (0,):

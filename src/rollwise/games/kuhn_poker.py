@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from rollwise import boards
 from rollwise.game import LOSE, PASS, WIN, Game, parameter, payoff
 
 CHECK, BET, FOLD, CALL = range(4)
@@ -56,6 +57,13 @@ class KuhnPoker(Game):
             yield 1, WIN if s.mine > s.theirs else LOSE, s
         else:
             yield 1, PASS, Hand(s.theirs, s.mine, 1, 0)
+
+    def cells(self, s: Hand) -> boards.Board:
+        cards = [boards.tile(str(card or "?"), gone=not card) for card in (s.mine, s.theirs)]
+        return [
+            [boards.seat(), cards[0], boards.pile(1)],
+            [boards.seat(1), cards[1], boards.pile(1 + s.bet, theirs=1)],
+        ]
 
     def describe(self, s: Hand) -> str:
         bet = "; the opponent bet" if s.bet else "; the opponent checked" if s.passed else ""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from rollwise import boards
 from rollwise.game import AGAIN, PASS, Game, parameter, payoff
 
 FOLD, CHECK, CALL, RAISE = range(4)
@@ -76,6 +77,17 @@ class LeducPoker(Game):
             yield 1, PASS, Table(s.theirs, s.mine, -1, s.rival, s.rival, 0, 0, 0)
         else:
             yield 1, AGAIN, Table(s.mine, s.theirs, -1, s.rival, s.rival, 0, 0, 0)
+
+    def cells(self, s: Table) -> boards.Board:
+        cards = [
+            boards.tile(str(card) if card > 0 else "?", gone=card <= 0)
+            for card in (s.mine, s.theirs, s.board)
+        ]
+        return [
+            [boards.seat(), cards[0], boards.pile(s.stake)],
+            [boards.seat(1), cards[1], boards.pile(s.rival, theirs=1)],
+            [boards.label("turned up"), cards[2]],
+        ]
 
     def describe(self, s: Table) -> str:
         board = f", {s.board} is turned up" if s.board > 0 else ""

@@ -8,6 +8,7 @@ from itertools import combinations_with_replacement
 from math import factorial, prod
 from typing import ClassVar, NamedTuple
 
+from rollwise import boards
 from rollwise.game import LOSE, PASS, WIN, Game, parameter, policy
 
 LIAR = 0
@@ -93,6 +94,15 @@ class LiarsDice(Game):
             if self.count(s.mine, face) >= quantity:
                 return bid
         return LIAR
+
+    def cells(self, s: Cups) -> boards.Board:
+        quantity, face = self.read_bid(s.bid) if s.bid else (0, 0)
+        bid = boards.tile(f"{quantity} x" if s.bid else "-")
+        return [
+            [boards.seat(), *(boards.die(face, sides=self.sides) for face in s.mine)],
+            [boards.seat(1), *(boards.die(face, sides=self.sides) for face in s.theirs)],
+            [boards.label("last bid"), bid, boards.die(face, sides=self.sides)],
+        ]
 
     def describe(self, s: Cups) -> str:
         bid = "no bid yet" if not s.bid else "the bid is {}x{}".format(*self.read_bid(s.bid))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import ClassVar, NamedTuple
 
+from rollwise import boards
 from rollwise.game import AGAIN, LOSE, WIN, Game, parameter
 
 FACES = ((3, 3, 3, 3, 3, 6), (2, 2, 2, 5, 5, 5), (1, 4, 4, 4, 4, 4))
@@ -33,6 +34,12 @@ class RockPaperScissorsDice(Game):
 
     def together(self, s: Wins) -> tuple[range, range]:
         return range(3), range(3)
+
+    def cells(self, s: Wins) -> boards.Board:
+        return [
+            [boards.seat(), boards.bar(s.mine, of=self.target)],
+            [boards.seat(1), boards.bar(s.theirs, of=self.target, theirs=1)],
+        ]
 
     def outcomes(self, s: Wins, pair: tuple[int, int]) -> Iterator[tuple[int, int, Wins]]:
         for mine, theirs in product(FACES[pair[0]], FACES[pair[1]]):

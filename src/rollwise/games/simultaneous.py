@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import ClassVar, NamedTuple
 
-from rollwise import dice
+from rollwise import boards, dice
 from rollwise.game import AGAIN, DRAW, LOSE, WIN, Game, parameter, policy
 
 ROLL, HOLD = range(2)
@@ -60,6 +60,12 @@ class SimultaneousHog(Game):
             after = Score(s.mine + mine, s.theirs + theirs)
             yield ways * others, AGAIN if max(after) < self.target else leader(*after), after
 
+    def cells(self, s: Score) -> boards.Board:
+        return [
+            [boards.seat(), boards.bar(s.mine, of=self.target)],
+            [boards.seat(1), boards.bar(s.theirs, of=self.target, theirs=1)],
+        ]
+
     @policy
     def most_dice(self, s: Score, side: int) -> int:
         """Throw all dice."""
@@ -102,6 +108,12 @@ class SimultaneousPig(Game):
         for (ways, bank, turn), (others, rival, rival_turn) in product(mine, theirs):
             then = AGAIN if max(bank, rival) < self.target else leader(bank, rival)
             yield ways * others, then, Turns(bank, rival, turn, rival_turn)
+
+    def cells(self, s: Turns) -> boards.Board:
+        return [
+            [boards.seat(), boards.bar(s.banked, s.turn, of=self.target)],
+            [boards.seat(1), boards.bar(s.rival, s.rival_turn, of=self.target, theirs=1)],
+        ]
 
     @policy
     def hold_at_once(self, s: Turns, side: int) -> int:

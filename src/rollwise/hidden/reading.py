@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.boards import Board
 from rollwise.builders.compiled.cache_key import require_certain
 from rollwise.errors import PolicyError, RulesError, TooManyStates, UsageError, spelled
 from rollwise.faults import failing, shown, whole
@@ -102,6 +103,17 @@ class Positions:
         """The fields that the mover sees."""
         return visible_part(self.game, self.states[position])
 
+    def seen(self, position: int) -> Any:
+        """The state as its mover sees it: hidden fields are those of the start."""
+        state, start, sees = self.states[position], self.states[0], self.visible(position)
+        return state._replace(**{f: getattr(start, f) for f in state._fields if f not in sees})
+
+    def cells(self, position: int, *, whole: bool = False) -> Board:
+        """The board of a position as its mover sees it, or as a whole; empty without a board."""
+        state = self.states[position] if whole else self.seen(position)
+        with failing(RulesError, f"{self.game.name}: cells({state_text(state._fields, state)})"):
+            return self.game.cells(state)
+
     def action_by(self, name: str, position: int, side: int) -> int:
         """The action of a policy of the rules; `side` is 1 for the other of two who both choose.
 
@@ -109,12 +121,11 @@ class Positions:
         ------
         PolicyError
         """
-        state, start, sees = self.states[position], self.states[0], self.visible(position)
-        unseen = {field: getattr(start, field) for field in state._fields if field not in sees}
+        sees = self.visible(position)
         policy, place = type(self.game).policies()[name], state_text(list(sees), sees.values())
         actions = self.menus[position][side]
         with failing(PolicyError, f"{self.game.name}: the policy {name} at {place}"):
-            given = (state._replace(**unseen), *(() if self.is_hidden else (side,)))
+            given = (self.seen(position), *(() if self.is_hidden else (side,)))
             action = policy(self.game, *given)
         if action not in actions:
             raise PolicyError(

@@ -58,7 +58,7 @@ Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 ROOM = 2.0**-10  # relative room of bounds found by sweeps
-MOST_SWEEPS = 2_000  # of a component
+MOST_SWEEPS, FEW_SWEEPS = 2_000, 8  # of a component
 MULTIPLES = (1.5, 2.0, 3.0, 4.0, 16.0, 256.0)  # of the bounds of the engine, tried in turn
 
 
@@ -88,17 +88,18 @@ class SeatsGame:
         ----------
         sign : 1.0 for the most of each seat's payoff, -1.0 for the least
         """
-        layer, nothing = replace(self.layer, endings=sign * self.layer.endings), np.empty(0)
+        stakes, nothing = Stakes.of(self.graph), np.empty(0)
+        # bounds leave room for rounding in proportion to values: those that the proof will see
+        layer = replace(self.layer, endings=sign * stakes.units(self.layer.endings))
         search, begun = solved(layer, nothing, nothing)
         values = sign * layer.in_reading_order(search.found)
         bounds = certify_ending(self.alone, layer, sign * values, begun=begun).bounds
-        players, stakes = self.graph.players, Stakes.of(self.graph)
+        players = self.graph.players
         movers = -np.arange(players) % players  # so many seats before the seat
         # row j has values of seat 0 with seat j to move: seat 0 is the k-th after the mover n - k
         values, bounds = (x.reshape(players, -1)[movers].T for x in (values, bounds))
         # a third of a win, as a payoff, has been rounded; and so is the number in units
-        rounded = ((bounds + UNIT) / stakes.span + UNIT) * (1.0 + 4.0 * UNIT)
-        return np.clip(stakes.units(values), 0.0, 1.0), rounded
+        return np.clip(values, 0.0, 1.0), (bounds + 2.0 * UNIT) * (1.0 + 4.0 * UNIT)
 
 
 @kernel
@@ -264,8 +265,11 @@ def slow_claims(graph: StateGraph, probability: Floats) -> tuple[Floats, Floats,
         numbers = np.stack([values, gains, times * off])
         if not (np.isfinite(numbers).all() and keeps_small_numbers(1.0)):
             break
-        if not check_bounds(table_of(graph), probability, nobody, numbers):
-            return values, gains, times * off
+        # a few sweeps add the rounding of positions that the engine leaves without any
+        arrays = table_of(graph), probability, nobody, numbers
+        bound_components(0, len(arrays[0].feedback), *arrays, 0.0, FEW_SWEEPS)
+        if not check_bounds(*arrays):
+            return values, numbers[1], numbers[2]
     nothing = np.full(values.shape, np.inf)
     return values, nothing, nothing
 

@@ -26,6 +26,15 @@ MOST_BYTES = 1_000_000  # of a page
 MOST_OUTCOMES = 8_000_000  # of a game packed to measure its page
 # Each in an order with imported modules first.
 LOADER = ("inflate", "loader")
+HIDDEN_MODULES = (  # of a game with hidden dice or simultaneous choices
+    "strings",
+    "random",
+    "figures",
+    "dom",
+    "board",
+    "tabs",
+    "hidden",
+)
 MODULES = (
     "strings",
     "bytes",
@@ -50,6 +59,7 @@ MODULES = (
     "slices",
     "strategy",
     "rules",
+    "tabs",
     "main",
 )
 
@@ -121,13 +131,37 @@ def open_page(part: Solution, facts: OpenFacts, api: Api) -> str:
 
 
 def _html(solution: Solution, known: bytes, shows: str, api: Api | None) -> str:
-    code = f"globalThis.css = {json.dumps(style())};\n{script()}"
+    heading, title = solution.heading, solution.graph.title
+    return assembled(heading, title, known, shows=shows, is_served=api is not None)
+
+
+def assembled(
+    heading: str,
+    title: str,
+    known: bytes,
+    modules: Sequence[str] = MODULES,
+    *,
+    shows: str = "play",
+    is_served: bool = False,
+) -> str:
+    """The page of some modules and their data as HTML.
+
+    Parameters
+    ----------
+    title : str
+        The game with its parameters.
+    known : bytes
+        The data, as the last module reads them.
+    is_served : bool
+        Whether the page may ask its server.
+    """
+    code = f"globalThis.css = {json.dumps(style())};\n{script(modules)}"
     parts = {
-        "title": html.escape(solution.heading),
-        "name": html.escape(solution.heading),
-        "subtitle": html.escape(_in_short(solution.graph.title)),
+        "title": html.escape(heading),
+        "name": html.escape(heading),
+        "subtitle": html.escape(_in_short(title)),
         "shows": html.escape(shows),
-        "connect": "" if api is None else "connect-src 'self'; ",
+        "connect": "connect-src 'self'; " if is_served else "",
         "loader": script(LOADER),
         "code": deflated(code.encode()),
         "game": deflated(known),
@@ -218,8 +252,10 @@ def too_large(title: str, served: str | None, why: str) -> TooLargeForPage:
 
 
 __all__ = [
+    "HIDDEN_MODULES",
     "OpenFacts",
     "TooLargeForPage",
+    "assembled",
     "html_page",
     "open_page",
     "page",

@@ -8,6 +8,7 @@ const MOST_PIECES = 3; // drawn one by one on a square or a point
 const MOST_STICKS = 24; // of a pile, drawn one by one
 const MOST_STEPS = 20; // of a bar, drawn one by one
 const SEAT = 15; // characters of a player's name
+const TILE = 1.35; // height of a tile, in cells
 const WIDE = new Set(["bar", "box", "pile"]); // kinds as wide as there is room
 
 // `look.colour(k)` and `look.name(k)` are of the player k seats after the mover.
@@ -42,7 +43,7 @@ export function drawBoard(rows, name, look) {
   const texts = groups.filter(([first]) => !isWide(first)).map((group) => columns(group).map((cells) => (cells.every(isText) ? Math.max(...cells.map(({ kind, text }) => (kind === "seat" ? SEAT : text.length))) : null)));
   board.style.setProperty("--wide", Math.max(...texts.map((list) => list.filter((n) => n === null).length), 1));
   board.style.setProperty("--texts", Math.max(...texts.map((list) => list.reduce((sum, n) => sum + (n ?? 0), 0)), 0));
-  board.style.setProperty("--high", placed.length);
+  board.style.setProperty("--high", placed.reduce((sum, row) => sum + (row.some(({ kind }) => kind === "tile") ? TILE : 1), 0));
   return board;
 }
 

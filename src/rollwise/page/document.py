@@ -42,6 +42,7 @@ from rollwise.thumb.sentences import sentence_of
 from rollwise.words import Narrator
 from rollwise.words.narration import FACES, as_other_sees
 
+MADE_BY = f"rollwise {__version__}"
 FORMAT = 1
 SAMPLE = 10_000  # outcomes examined for the fields that change within a turn
 
@@ -150,7 +151,7 @@ def open_document(part: Solution, facts: OpenFacts, api: Api) -> bytes:
         "no_throw": NO_THROW if graph.throw_names else None,
         "start": graph.view[0].address,
         "policies": [
-            {"name": name, "about": _about_policy(function), "mixes": True}
+            {"name": name, "about": about_policy(function), "mixes": True}
             for name, function in ({} if part.game is None else part.game.policies()).items()
         ],
         "record": record and record | {"rules": facts.fingerprint},
@@ -174,24 +175,15 @@ def _packed(head: Mapping[str, Any], parts: Iterable[bytes]) -> bytes:
 def _about(solution: Solution) -> dict[str, Any]:
     """The description of the game."""
     graph, game = solution.graph, solution.game
-    described = "" if game is None else game.description
-    about = [" ".join(part.split()) for part in described.split("\n\n") if part.strip()]
-    specs = {} if game is None else {spec.name: spec for spec in game.specs}
+    about = [] if game is None else paragraphs(game)
     return {
         "format": FORMAT,
-        "made_by": f"rollwise {__version__}",
+        "made_by": MADE_BY,
         "title": graph.title,
         "name": solution.heading,
         "about": about,
         "goal": goal(about, graph.objective, graph.parameters),
-        "parameters": [
-            {
-                "name": name,
-                "value": typed(value),
-                "about": specs[name].about if name in specs else "",
-            }
-            for name, value in graph.parameters.items()
-        ],
+        "parameters": parameters_of(game, graph.parameters),
         "fields_about": _fields_about(solution),
         "describes": game is not None and type(game).describe is not Game.describe,
         "players": graph.players,
@@ -202,6 +194,20 @@ def _about(solution: Solution) -> dict[str, Any]:
         "worth_name": graph.view.worth_name,
         "average": getattr(game, "rate", None),
     }
+
+
+def paragraphs(game: Game) -> list[str]:
+    """The description of a game, by paragraphs."""
+    return [" ".join(part.split()) for part in game.description.split("\n\n") if part.strip()]
+
+
+def parameters_of(game: Game | None, values: Mapping[str, Any]) -> list[dict[str, str]]:
+    """The name, value and meaning of each parameter."""
+    abouts = {} if game is None else {spec.name: spec.about for spec in game.specs}
+    return [
+        {"name": name, "value": typed(value), "about": abouts.get(name, "")}
+        for name, value in values.items()
+    ]
 
 
 def goal(about: Sequence[str], objective: str, parameters: Mapping[str, Any]) -> str:
@@ -341,7 +347,7 @@ def _policies(solution: Solution, others: Sequence[str]) -> list[tuple[str, str,
     for name, function in ({} if game is None else game.policies()).items():
         try:
             found.append(
-                (name, _about_policy(function), Policies.of(solution, any_players=True).find(name))
+                (name, about_policy(function), Policies.of(solution, any_players=True).find(name))
             )
         except RollwiseError:  # a failing policy is no opponent
             continue
@@ -354,7 +360,7 @@ def _policies(solution: Solution, others: Sequence[str]) -> list[tuple[str, str,
     return found
 
 
-def _about_policy(function: object) -> str:
+def about_policy(function: object) -> str:
     return (inspect.getdoc(function) or "").partition("\n")[0]
 
 

@@ -1,7 +1,7 @@
 """A page of a game with hidden dice or simultaneous choices: play, a coach, and both strategies.
 
-The coach shows the probabilities and payoffs of the player's own situation. The opponent draws from
-its strategy. The page is one file.
+The coach shows the probabilities and worths of the player's own situation, and the board shows no
+hidden field before the game is over. The opponent draws from its strategy. The page is one file.
 """
 
 from __future__ import annotations
@@ -9,83 +9,84 @@ from __future__ import annotations
 import html
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from rollwise.boards import Board, label, seat, tile
+from rollwise.documents.hidden import has_draws, unit_of
 from rollwise.documents.model import Rows, html_of
-from rollwise.errors import TooManyStates
+from rollwise.errors import PolicyError, TooManyStates
+from rollwise.game import Game
 from rollwise.hidden import Answer
 from rollwise.hidden.answer import StochasticAnswer, TreeAnswer
+from rollwise.hidden.reading import Positions
+from rollwise.numbers.printed import rounded_up
+from rollwise.page import HIDDEN_MODULES, assembled
+from rollwise.page.document import MADE_BY, about_policy, paragraphs, parameters_of
 
 HERE = Path(__file__).parent
 MOST = 30_000  # situations or choices of a page that plays
 
 
-def page_of(answer: Answer, blocks: Iterable[str | Rows], *, plays: bool) -> str:
-    """The page as HTML.
+def report_of(answer: Answer, blocks: Iterable[str | Rows]) -> str:
+    """A page that shows the answer and the strategies, as HTML.
 
     Parameters
     ----------
     blocks : iterable
         The answer and the strategies, as lines and tables.
-    plays : bool
-        Whether the page plays; else it is a report.
-
-    Raises
-    ------
-    TooManyStates
     """
     title = html.escape(answer.game.heading)
-    described = answer.game.description.split("\n\n")
-    rules = "".join(f"<p>{html.escape(part)}</p>" for part in described if part)
+    rules = "".join(f"<p>{html.escape(part)}</p>" for part in paragraphs(answer.game))
     parts = [
         f"<!doctype html><html lang='en'><head><meta charset='utf-8'><title>{title}</title>",
         "<meta name='viewport' content='width=device-width, initial-scale=1'>",
         f"<style>{(HERE / 'page.css').read_text(encoding='utf-8')}",
         "td:not(.text) { white-space: nowrap; }</style></head><body>",
         f"<header><h1>{title}</h1></header><main>{rules}",
+        f"<h2>The answer</h2>{html_of(blocks, 'strategies')}</main></body></html>",
     ]
-    if plays:
-        data = json.dumps(_data(answer), separators=(",", ":")).replace("<", "\\u003c")
-        script = (HERE / "hidden.js").read_text(encoding="utf-8")
-        parts += [
-            "<section id='table' class='panel' aria-label='The game'></section>",
-            f"<script>const DATA={data};\n{script}</script>",
-        ]
-    parts += [f"<h2>The answer</h2>{html_of(blocks, 'strategies')}</main></body></html>"]
     return "\n".join(parts) + "\n"
 
 
-def _data(answer: Answer) -> dict[str, Any]:
-    """The positions, and the strategies by situation."""
-    positions = answer.positions
-    n_choices = len(positions.rewards)
-    sets: list[dict[str, Any]] = [{}, {}]
-    if n_choices > MOST or not isinstance(answer, TreeAnswer | StochasticAnswer):
+def page_of(answer: Answer, blocks: Iterable[str | Rows]) -> str:
+    """A page that plays, coaches and shows the answer, as HTML.
+
+    Raises
+    ------
+    TooManyStates
+    """
+    known = json.dumps(data_of(answer, blocks), ensure_ascii=False, separators=(",", ":"))
+    title = answer.positions.title
+    return assembled(answer.game.heading, title, known.encode(), HIDDEN_MODULES)
+
+
+def data_of(answer: Answer, blocks: Iterable[str | Rows]) -> dict[str, Any]:
+    """The data of the page, as `hidden.js` reads them."""
+    positions, game = answer.positions, answer.game
+    if len(positions.rewards) > MOST or not isinstance(answer, TreeAnswer | StochasticAnswer):
         raise TooManyStates(f"{positions.title} is too large for a page that plays")
-    if isinstance(answer, TreeAnswer):
-        if sum(len(seat.parents) for seat in answer.tree.seats) > MOST:
-            raise TooManyStates(f"{positions.title} has too many situations for a page that plays")
-        for seat, side in enumerate(answer.tree.seats):
-            for (last, sight), number in side.numbers.items():
-                one = answer.situation(seat, number)
-                row = [int(side.first[number]), *_numbers(one)]
-                sets[seat][f"{last},{sight}"] = row
-    else:
-        for one in answer.situations():
-            sets[one.seat][str(one.position)] = [0, *_numbers(one)]
+    boards = _Boards(positions)
     told = positions.told()
     return {
+        "made_by": MADE_BY,
+        "about": paragraphs(game),
+        "parameters": parameters_of(game, game.parameters),
+        "is_chance": unit_of(answer) == "win probability",
+        "has_draws": has_draws(answer),
+        "bound": rounded_up(answer.error_bound),
+        "value": answer.value,
         "hidden": positions.is_hidden,
-        "sets": sets,
+        "sets": _sets(answer),
+        "policies": _policies(answer),
         "positions": [
             {
                 "kind": kind,
                 "sight": sight,
-                "sees": positions.visible(place),
                 "told": told.get(sight, ""),
-                "all": positions.text(place),
+                "board": boards.number(place),
+                "whole": boards.number(place, whole=True),
                 "menus": [
                     [positions.action_name(a, place) for a in menu]
                     for menu in positions.menus[place]
@@ -102,10 +103,107 @@ def _data(answer: Answer) -> dict[str, Any]:
                 zip(positions.kinds.tolist(), positions.sights.tolist(), strict=True)
             )
         ],
+        "boards": boards.found,
+        "blocks": [
+            block
+            if isinstance(block, str)
+            else {"heads": list(block.heads), "rows": [list(row) for row in block.cells]}
+            for block in blocks
+        ],
     }
+
+
+def _sets(answer: TreeAnswer | StochasticAnswer) -> list[dict[str, Any]]:
+    """By player and situation: the first sequence, and the share and worth of each action."""
+    sets: list[dict[str, Any]] = [{}, {}]
+    if isinstance(answer, TreeAnswer):
+        if sum(len(side.parents) for side in answer.tree.seats) > MOST:
+            title = answer.positions.title
+            raise TooManyStates(f"{title} has too many situations for a page that plays")
+        for player, side in enumerate(answer.tree.seats):
+            for (last, sight), number in side.numbers.items():
+                one = answer.situation(player, number)
+                row = [int(side.first[number]), *_numbers(one)]
+                sets[player][f"{last},{sight}"] = row
+    else:
+        for one in answer.situations():
+            sets[one.seat][str(one.position)] = [0, *_numbers(one)]
+    return sets
+
+
+def _policies(answer: Answer) -> list[dict[str, Any]]:
+    """The opponents besides the optimal strategy, and what they gain against it from both seats.
+
+    `picks` has the index of the action for each position and side; it is empty for random play.
+    """
+    positions, found = answer.positions, []
+    for name, function in [*type(answer.game).policies().items(), ("random", None)]:
+        try:
+            picks = [] if function is None else _picks(positions, name)
+            first, _ = answer.evaluate(("optimal", name))
+            second, _ = answer.evaluate((name, "optimal"))
+        except PolicyError:  # of a rule sheet whose policy doesn't fit all positions
+            continue
+        about = about_policy(function) if function is not None else ""
+        found.append({"name": name, "about": about, "lost": (first - second) / 2, "picks": picks})
+    return found
+
+
+def _picks(positions: Positions, name: str) -> list[list[int]]:
+    """The index of the action that a policy takes in each position, on each side with a choice."""
+    return [
+        [
+            menu.index(positions.action_by(name, place, side))
+            for side, menu in enumerate(menus)
+            if menu
+        ]
+        for place, menus in enumerate(positions.menus)
+    ]
 
 
 def _numbers(situation: Any) -> list[Any]:
     shares = [round(float(p), 9) for p in situation.probabilities]
     values = [None if math.isnan(v) else round(float(v), 9) for v in situation.values]
     return [shares, values]
+
+
+class _Boards:
+    """The different boards of a game, numbered as they are found."""
+
+    def __init__(self, positions: Positions) -> None:
+        self._positions = positions
+        self._numbers: dict[str, int] = {}
+        self._has_cells = type(positions.game).cells is not Game.cells
+        self.found: list[Any] = []
+
+    def number(self, place: int, *, whole: bool = False) -> int:
+        """The number of the board of a position, as its mover sees it or as a whole."""
+        positions = self._positions
+        if self._has_cells:
+            board = positions.cells(place, whole=whole)
+        else:
+            state = positions.states[place]
+            seen = state._asdict() if whole else positions.visible(place)
+            board = _fields(state._fields, seen)
+        rows = [[list(cell) for cell in row] for row in board]
+        text = json.dumps(rows)
+        if text not in self._numbers:
+            self._numbers[text] = len(self.found)
+            self.found.append(rows)
+        return self._numbers[text]
+
+
+def _fields(names: Iterable[str], seen: Mapping[str, Any]) -> Board:
+    """A board from the fields of a state: a row for each, with a question mark if it is hidden."""
+    rows = []
+    for name in names:
+        value = seen.get(name, "?")
+        texts = [str(x) for x in value] if isinstance(value, tuple) else [str(value)]
+        head = seat() if name == "mine" else seat(1) if name == "theirs" else None
+        rows.append(
+            [
+                head or label(name.replace("_", " ")),
+                *(tile(text, gone=name not in seen) for text in texts),
+            ]
+        )
+    return rows
