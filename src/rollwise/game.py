@@ -640,7 +640,8 @@ class Game:
     def cells(self, s: Any) -> Board:
         """A position as rows of cells, from the view of the mover: see `rollwise.boards`.
 
-        A browser draws them, and so does the terminal, unless there is a `show`. By default empty.
+        A browser draws them, and so does the terminal, unless there is a `show`. Fields that are
+        hidden from the mover have the numbers of the start. By default empty.
         """
         return ()
 
