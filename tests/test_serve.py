@@ -111,6 +111,22 @@ def test_the_documents_are_those_of_the_commands(client):
     assert rows == json.loads(solution.table()[1:3].write_json())
 
 
+def test_a_game_with_hidden_dice_is_served():
+    with client_of(["liars-dice"]) as client:
+        found = solved(client, "liars-dice", sides=3)
+        assert found["solution"]["schema"] == "rollwise/solve/hidden/1"
+        words = "game=liars-dice&parameter=sides=3"
+        assert client.get(f"/api/start?{words}").json()["boards"][0]["cells"]
+        page = client.get(f"/page?{words}")
+        assert "Liar&#x27;s Dice" in page.text
+        assert page.headers["content-security-policy"]
+        assert "the first player" in client.get(f"/answer?{words}").text
+        assert client.get(f"/report?{words}").text.count("</tr>") > 10
+        refused = client.get(f"/api/table?{words}")
+        assert refused.status_code == 400
+        assert "no such question about liars-dice" in refused.json()["error"]
+
+
 def test_rules_of_thumb_are_opponents(client):
     solution = rollwise.solve(find("pig")(target=5))
     losses = client.get(f"/api/opponents?{PIG}").json()["losses"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -23,19 +22,18 @@ from rollwise.documents.hidden import (
     HiddenMatch,
     HiddenPlayed,
     HiddenResponse,
-    HiddenSolved,
     LearnedPoint,
     actions_table,
+    answer_blocks,
     exploitability_of,
-    has_draws,
     kind_of,
     rows_of,
     situation_row,
+    solved_document,
     table_of,
     unit_of,
-    worth_facts,
 )
-from rollwise.documents.model import UNSET, Rows
+from rollwise.documents.model import Rows
 from rollwise.errors import RulesError, UsageError
 from rollwise.game import Game
 from rollwise.graph.naming import typed_state
@@ -43,12 +41,10 @@ from rollwise.hidden import Answer, Situation
 from rollwise.hidden import solve as solve_game
 from rollwise.hidden.simulation import Walk, drawn
 from rollwise.machine.atomic_files import check_place, write_text
-from rollwise.machine.memory_limits import peak_memory
 from rollwise.numbers.printed import how_many
 from rollwise.numbers.randomness import check_seed, fresh_seed
 
 BECAUSE = "isn't for games with hidden dice or simultaneous choices, such as {}"
-REPORTED = 1_000  # situations of a report
 GAMES, MOST_ROWS = 10_000, 200_000
 DOUBTFUL = 1e-4  # cost of a choice on which the coach remarks
 
@@ -72,23 +68,6 @@ def find_answer(game: Game, tolerance: float | None = None, *, saved: str | None
         return solve_game(
             game, tolerance=tolerance, max_states=ASKED.max_states, progress=progress.listener
         )
-
-
-def solved_document(answer: Answer) -> HiddenSolved:
-    """The document of `solve`."""
-    is_hidden = answer.positions.is_hidden
-    return HiddenSolved.on(
-        answer.game,
-        **worth_facts(answer),
-        draws=has_draws(answer),
-        method=answer.method,
-        iterations=answer.iterations or UNSET,
-        histories=answer.n_histories if is_hidden else UNSET,
-        situations=answer.n_situations if is_hidden else UNSET,
-        memory=peak_memory(),
-        kept_from=answer.kept_from or UNSET,
-        seconds=answer.seconds,
-    )
 
 
 def solve(game: Game, tolerance: float | None, save: Path | None = None) -> None:
@@ -343,9 +322,7 @@ def _write_page(game: Game, place: Path, load: str | None, *, plays: bool) -> No
     from rollwise.page.hidden import page_of, report_of
 
     answer = find_answer(game, saved=load)
-    shown = list(islice(answer.situations(), REPORTED))
-    table = table_of(answer, answer.n_situations, shown)
-    blocks = [*solved_document(answer).blocks(), *table.blocks()]
+    blocks = answer_blocks(answer)
     write_text(place, page_of(answer, blocks) if plays else report_of(answer, blocks))
     render((PageWritten if plays else Reported).at(game, place))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from rollwise.documents.model import (
     seconds_text,
 )
 from rollwise.graph import win_probability
+from rollwise.machine.memory_limits import peak_memory
 from rollwise.numbers.printed import (
     certified,
     chance,
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
 PLAYERS = (("first", "second"), ("mover", "other"))
 LONG = 5.0  # seconds of a solution whose memory the text mentions
 MOST_RANGES = 250_000  # sequences times actions: about five seconds
+REPORTED = 1_000  # situations of a page
 RARE = 5e-5  # probabilities below aren't printed in a list of actions
 
 
@@ -268,7 +271,7 @@ class HiddenTable(GameDocument, frozen=True, kw_only=True, tag="rollwise/table/h
         elif self.unique:
             yield UNIQUE
         if self.total > len(self.rows):
-            yield f"{len(self.rows)} of {self.total:,} situations (--limit N for more)"
+            yield f"{len(self.rows):,} of {self.total:,} situations (--limit N for more)"
         yield proved_text(self.exploitability)
 
 
@@ -504,3 +507,27 @@ def _are_short(answer: Answer, situations: Sequence[Situation]) -> bool:
     """Whether ranges take seconds."""
     work = answer.work_of_ranges * sum(len(one.names) for one in situations)
     return 0 < work <= MOST_RANGES
+
+
+def solved_document(answer: Answer) -> HiddenSolved:
+    """The document of `solve`."""
+    is_hidden = answer.positions.is_hidden
+    return HiddenSolved.on(
+        answer.game,
+        **worth_facts(answer),
+        draws=has_draws(answer),
+        method=answer.method,
+        iterations=answer.iterations or UNSET,
+        histories=answer.n_histories if is_hidden else UNSET,
+        situations=answer.n_situations if is_hidden else UNSET,
+        memory=peak_memory(),
+        kept_from=answer.kept_from or UNSET,
+        seconds=answer.seconds,
+    )
+
+
+def answer_blocks(answer: Answer) -> list[str | Rows]:
+    """The answer and the first situations of both strategies, as lines and tables."""
+    shown = list(islice(answer.situations(), REPORTED))
+    table = table_of(answer, answer.n_situations, shown)
+    return [*solved_document(answer).blocks(), *table.blocks()]

@@ -107,7 +107,7 @@ def _entered(
     kinds: dict[str, type[Game]] = {}
     known: dict[str, str] = {}
     faults: dict[str, str] = {}
-    for reference in names or (*own_sheets(Path()), *available()):
+    for reference in names or (*own_sheets(Path()), *available(), *available(hidden=True)):
         if reference in kinds:  # a rule sheet has the name of this game
             continue
         try:
@@ -143,11 +143,6 @@ def _enter(reference: str, kinds: dict[str, type[Game]], known: dict[str, str]) 
             "games alone, as in rollwise serve pig"
         )
     kind = find(reference)
-    if kind.has_secrets():
-        raise UsageError(
-            f"{kind.name} has hidden dice or simultaneous choices, which a server doesn't offer; "
-            f"`rollwise page {reference}` writes a page that plays it"
-        )
     _require_listed(kind, reference)
     name = kind.name
     if kinds.get(name, kind) is not kind:

@@ -8,6 +8,8 @@ const $ = (id) => document.getElementById(id);
 const LOST = "The server doesn't answer. Start it again with `rollwise serve`, then try again. "
   + "A coach page that is open already goes on without it.";
 const PAGES = { Play: "page", Report: "report", Pictures: "plot", Table: "table" };
+const HIDDEN = "rollwise/solve/hidden"; // the schema of games with hidden dice or simultaneous choices
+const HIDDEN_PAGES = ["Play", "Report"];
 const BUSY = 503;
 const AGAIN = 2000; // milliseconds until the next try at a busy server
 let games = [];
@@ -168,7 +170,8 @@ async function solve(event) {
 async function show(wanted, solution) {
   $("status").textContent = "Solved.";
   $("worth").innerHTML = await api(`answer?${query(wanted)}`);
-  $("links").replaceChildren(...Object.entries(PAGES).map(([name, path], i) =>
+  const isHidden = solution.schema.startsWith(HIDDEN);
+  $("links").replaceChildren(...Object.entries(PAGES).filter(([name]) => !isHidden || HIDDEN_PAGES.includes(name)).map(([name, path], i) =>
     element("a", name, { class: i === 0 ? "button main" : "button", href: `${path}?${query(wanted)}` })));
   const start = Object.entries(solution.start ?? {});
   const text = (value) => (Array.isArray(value) ? `(${value.join(",")})` : value);
@@ -176,6 +179,7 @@ async function show(wanted, solution) {
   $("throw").value = "";
   $("advice").replaceChildren();
   $("fault").textContent = "";
+  $("solved").querySelector("details").hidden = isHidden;
   $("solved").hidden = false;
 }
 

@@ -11,7 +11,7 @@ import os
 import queue
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from rollwise.answer.solution import Solution
     from rollwise.documents.answers import Advised
     from rollwise.documents.solved import Solved
+    from rollwise.game import Game
+    from rollwise.hidden import Answer
 
 MOST_ROWS = 1000  # of a table, in one answer
 MOST_BOARDS = 2000  # in one answer
@@ -70,9 +72,7 @@ def _tried(say: Any, do: Any) -> Any:
     return None
 
 
-def _begin(told: Mapping[str, Any], say: Any) -> Solution:
-    from rollwise.answer import kept
-    from rollwise.documents.solved import solved_document
+def _begin(told: Mapping[str, Any], say: Any) -> Solution | Answer:
     from rollwise.games import create, find
 
     _limit(told["memory"] + _mapped_bytes(told["saved"]))
@@ -81,6 +81,11 @@ def _begin(told: Mapping[str, Any], say: Any) -> Solution:
         say(stage=stage, done=int(done), total=None if total is None else int(total))
 
     game = create(find(told["game"]), told["parameters"])
+    if game.is_hidden:
+        return _begin_hidden(game, say, progress)
+    from rollwise.answer import kept
+    from rollwise.documents.solved import solved_document
+
     answer = kept.answer(game, told["saved"], progress=progress)
     document = solved_document(answer)
     if answer.is_small:
@@ -89,6 +94,16 @@ def _begin(told: Mapping[str, Any], say: Any) -> Solution:
         progress("preparing advice", 0, None)
         _warm_up(answer)
     say(solved=document)
+    return answer
+
+
+def _begin_hidden(game: Game, say: Any, progress: Callable[[str, int, int | None], None]) -> Answer:
+    """Solve a game with hidden dice or simultaneous choices."""
+    from rollwise.documents.hidden import solved_document
+    from rollwise.hidden.files import kept_or_solved
+
+    answer = kept_or_solved(game, progress=progress)
+    say(solved=solved_document(answer))
     return answer
 
 
@@ -115,7 +130,7 @@ def _limit(most_bytes: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (most_bytes, most_bytes))
 
 
-def reply(answer: Solution, question: Mapping[str, Any]) -> str:
+def reply(answer: Solution | Answer, question: Mapping[str, Any]) -> str:
     """The document or page for a question.
 
     Raises
@@ -123,7 +138,15 @@ def reply(answer: Solution, question: Mapping[str, Any]) -> str:
     RollwiseError
         As the command of that name does.
     """
-    return REPLIES[question["ask"]](answer, question)
+    if answer.game is None or not answer.game.is_hidden:
+        text: str = REPLIES[question["ask"]](answer, question)
+        return text
+    if question["ask"] not in HIDDEN_REPLIES:
+        raise UsageError(
+            f"a server answers no such question about {answer.game.name}, a game with hidden dice "
+            "or simultaneous choices; the commands of rollwise do"
+        )
+    return HIDDEN_REPLIES[question["ask"]](answer)
 
 
 def _solved(answer: Any, question: Mapping[str, Any]) -> Solved:
@@ -330,6 +353,31 @@ def _plot(answer: Any, question: Mapping[str, Any]) -> str:
     return page(plot(answer, kind, **choices), f"{answer.title}: {kind}")
 
 
+def _hidden_page(answer: Answer) -> str:
+    from rollwise.documents.hidden import answer_blocks
+    from rollwise.page.hidden import page_of
+
+    return page_of(answer, answer_blocks(answer))
+
+
+def _hidden_report(answer: Answer) -> str:
+    from rollwise.documents.hidden import answer_blocks
+    from rollwise.page.hidden import report_of
+
+    return report_of(answer, answer_blocks(answer))
+
+
+def _hidden_answer(answer: Answer) -> str:
+    from rollwise.documents.hidden import solved_document
+
+    return html_of(solved_document(answer).blocks(), "answer")
+
+
+HIDDEN_REPLIES: dict[str, Any] = {
+    "page": _hidden_page,
+    "report": _hidden_report,
+    "answer": _hidden_answer,
+}
 REPLIES = {
     "advise": lambda answer, question: encode(_advised(answer, question)),
     "advice": lambda answer, question: html_of(_advised(answer, question).blocks(), "advice"),
