@@ -24,11 +24,15 @@ from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.coach.tally import policy_losses
 from rollwise.derive.average import Average
+from rollwise.documents.hidden import answer_blocks, solved_document
 from rollwise.errors import RollwiseError, TooManyStates, UsageError
 from rollwise.games import available
 from rollwise.graph.choices import has_choice
+from rollwise.hidden import solve as solve_hidden
 from rollwise.numbers.printed import percent
 from rollwise.page import page, style
+from rollwise.page.document import paragraphs
+from rollwise.page.hidden import page_of
 from rollwise.plot.boards import Cards
 from rollwise.plot.fields import action_name, shown_costs
 from rollwise.plot.kinds.amounts import given_away
@@ -259,6 +263,22 @@ def entry(solution: Solution, name: str, cards: Cards, problems: list[dict[str, 
     )
 
 
+def hidden_entry(name: str, folder: Path) -> str:
+    """Write the page of a game with hidden dice or simultaneous choices; its entry in the list."""
+    game = available(hidden=True)[name]()
+    answer = solve_hidden(game)
+    text = page_of(answer, answer_blocks(answer))
+    (folder / f"{name}.html").write_text(text, encoding="utf-8")
+    print(f"{name}: {len(text) / 1000:,.0f} kB")
+    worth = str(list(solved_document(answer).blocks())[1]).strip()
+    return (
+        f'<li><h2><a href="{name}.html">{html.escape(game.heading)}</a></h2>'
+        f"<p>{html.escape(paragraphs(game)[0])}</p>"
+        f"<p>{html.escape(worth[0].upper() + worth[1:])}.</p>"
+        f"<p><small>{html.escape(answer.positions.title)}</small></p></li>"
+    )
+
+
 def make(folder: Path, names: list[str]) -> None:
     """Write the page of each game that fits into one, and the front page."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -266,6 +286,9 @@ def make(folder: Path, names: list[str]) -> None:
     problems: list[tuple[int, dict[str, Any]]] = []  # each with its place among those of its game
     asked: list[tuple[str, str, str]] = []
     for name in names:
+        if name in available(hidden=True):
+            entries.append(hidden_entry(name, folder))
+            continue
         solution = solved(name)
         try:
             text = "" if solution is None else page(solution)
@@ -299,4 +322,4 @@ def make(folder: Path, names: list[str]) -> None:
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    make(Path(sys.argv[1]), sys.argv[2:] or sorted(available()))
+    make(Path(sys.argv[1]), sys.argv[2:] or [*sorted(available()), *available(hidden=True)])

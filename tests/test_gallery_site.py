@@ -18,16 +18,16 @@ SCRIPT = Path(__file__).parent.parent / "scripts" / "gallery.py"
 @pytest.fixture(scope="module")
 def gallery(tmp_path_factory):
     folder = tmp_path_factory.mktemp("gallery")
-    runpy.run_path(str(SCRIPT))["make"](folder, ["craps", "piglet", "super-six"])
+    runpy.run_path(str(SCRIPT))["make"](folder, ["craps", "piglet", "super-six", "kuhn-poker"])
     return folder
 
 
 def test_each_game_has_a_page_and_a_drawn_start(gallery):
     assert sorted(path.name for path in gallery.iterdir()) == [
-        "craps.html", "index.html", "piglet.html", "super-six.html"
+        "craps.html", "index.html", "kuhn-poker.html", "piglet.html", "super-six.html"
     ]  # fmt: skip
     front = (gallery / "index.html").read_text()
-    for name in ("craps", "piglet", "super-six"):
+    for name in ("craps", "kuhn-poker", "piglet", "super-six"):
         assert f'href="{name}.html"' in front
     assert front.partition('id="puzzles"')[0].count("<svg") == 3
     assert "The first player wins 52.2479 % by perfect play" in front

@@ -139,8 +139,7 @@ def reply(answer: Solution | Answer, question: Mapping[str, Any]) -> str:
         As the command of that name does.
     """
     if answer.game is None or not answer.game.is_hidden:
-        text: str = REPLIES[question["ask"]](answer, question)
-        return text
+        return REPLIES[question["ask"]](answer, question)
     if question["ask"] not in HIDDEN_REPLIES:
         raise UsageError(
             f"a server answers no such question about {answer.game.name}, a game with hidden dice "
@@ -373,7 +372,7 @@ def _hidden_answer(answer: Answer) -> str:
     return html_of(solved_document(answer).blocks(), "answer")
 
 
-HIDDEN_REPLIES: dict[str, Any] = {
+HIDDEN_REPLIES: dict[str, Callable[[Any], str]] = {
     "page": _hidden_page,
     "report": _hidden_report,
     "answer": _hidden_answer,
