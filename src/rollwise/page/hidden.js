@@ -213,8 +213,8 @@ class HiddenView {
     return this.data.is_chance ? `${fixed(50 * (1 + worth), 2)} %` : fixed(worth, 4);
   }
 
-  #cost(cost) {
-    return this.data.is_chance ? `${fixed(50 * cost, 2)} ${SAY.percentagePoints}` : fixed(cost, 4);
+  #cost(cost, unit = ` ${SAY.percentagePoints}`) {
+    return this.data.is_chance ? `${fixed(50 * cost, 2)}${unit}` : fixed(cost, 4);
   }
 
   #show() {
@@ -300,8 +300,8 @@ class HiddenView {
   #showMoves() {
     const { game } = this;
     fill(this.movesPanel, !game.moves.length ? el("p", {}, SAY.noMoves)
-      : table(SAY.moves, [SAY.did, SAY.lost], game.moves.map(({ text, told, cost }) => [game.isOver ? text : told,
-        cost === undefined || (!game.isOver && this.coach.value === "off") ? "" : this.#cost(cost)]), { numbers: [1] }));
+      : table(SAY.moves, [SAY.did, SAY.costs(this.data.is_chance ? SAY.percentagePoints : SAY.payoff)], game.moves.map(({ text, told, cost }) => [game.isOver ? text : told,
+        cost === undefined || (!game.isOver && this.coach.value === "off") ? "" : this.#cost(cost, "")]), { numbers: [1] }));
   }
 }
 

@@ -146,6 +146,7 @@ export const SAY = {
   payoffIs: (text) => `Payoff ${text}.`,
   more: "More rows",
   percentagePoints: "percentage points",
+  payoff: "payoff",
   askCoach: "Ask for the share of each choice in perfect play, and its worth.",
   hiddenCoaches: { ask: "can be asked", always: "always speaks", off: "is silent until the end" },
 
