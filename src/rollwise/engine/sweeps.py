@@ -25,10 +25,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.kernels.indices import prefetch
 from rollwise.kernels.jit import ONE, index, inlined, kernel
 from rollwise.layers.layer import Layer, Pool, Tables
 
 TWO = index(2)
+AHEAD = index(160)  # situations before its use a value of a large layer is prefetched
 SPARE = 0.1  # share of the error of a position: `measure` left room for such a rise of its bound
 FALLEN = 1e-6  # weight of the fall of a bound
 NOT_CHOSEN = 2**32 - 1
@@ -265,6 +267,8 @@ def evaluate(place, low, high, block, tables, choice, brought, values, slope):
         # Every lottery has one outcome, and its target stands beside it.
         if has_targets:
             for t in range(index(lists[throws[i]]), index(lists[throws[i] + ONE])):
+                if s >= AHEAD:
+                    prefetch(values, to[s - AHEAD])
                 number = index(lottery[s])
                 new += throw[t] * (reward[number] + coefficient[indptr[number]] * values[to[s]])
                 s += ONE
