@@ -202,6 +202,8 @@ def choose(place, low, high, block, tables, values, errors, choice):
                 j, after, at = index(indptr[number]), index(indptr[number + ONE]), o
                 q, rest = gaps[gap[a]] if finds_bounds else reward[number], 0.0
                 a += ONE
+                if has_targets and o >= AHEAD:
+                    prefetch(values, target[o - AHEAD])
                 while j + ONE < after:  # two sums: neither addition waits for the other
                     q += coefficient[j] * values[target[o]]
                     rest += coefficient[j + ONE] * values[target[o + ONE]]
