@@ -140,7 +140,8 @@ class Search:
         self._is_free, self._is_over = is_free, is_over
         self._pairs = self._grouped()
         self._copy = np.empty(layer.n_places if self._pairs else 0)
-        self._copied: Floats | None = None
+        self._copied: Floats | None = None  # has the numbers of the copy
+        self._keeps_copy = False  # while only sweeps change numbers
         self._thread: ThreadPoolExecutor | None = None  # of the second core
         self._done = 0
 
@@ -171,8 +172,11 @@ class Search:
         parts = self.layer.parts
         if parts is None:
             with ThreadPoolExecutor(1) as thread:
-                self._thread = thread
-                self._sweep_all()
+                self._thread, self._keeps_copy = thread, True
+                has_settled = self._sweep_all()
+                self._keeps_copy, self._copied = False, None
+                if not has_settled:
+                    self.converged &= self._newton(0, self.layer.n)
             self._thread = None
         else:
             self.advance(len(parts.n_feedback), progress)
@@ -244,10 +248,10 @@ class Search:
 
         if not self._pairs or len(parts) < len(self.layer.blocks):
             return work((parts, numbers))
-        copy, n = self._copy, self.layer.n
-        copy[:n] = numbers[:n]
-        if self._copied is not numbers:  # the border and the endings stay
-            copy[n:] = numbers[n:]
+        copy = self._copy
+        if self._copied is not numbers:
+            copy[:] = numbers
+        if self._keeps_copy:
             self._copied = numbers
         found: list[Found] = []
         for pair in self._pairs:
@@ -298,16 +302,16 @@ class Search:
             if progress is not None:
                 progress(int(parts.ends[done]))
 
-    def _sweep_all(self) -> None:
-        """Modified policy iteration over the whole layer; Newton's method if it is slow."""
-        n, first, swept, change = self.layer.n, 0.0, 0, np.inf
+    def _sweep_all(self) -> bool:
+        """Modified policy iteration over the whole layer; False if it is too slow."""
+        first, swept, change = 0.0, 0, np.inf
         while swept < MOST_SWEEPS and not self._is_over():
             moved = self.choose()
             before, change = change, moved.change
             settled = max(SETTLED, self._tolerance) * moved.scale
             swept += 1
             if change <= settled or (change >= before and before <= 100 * settled):
-                return
+                return True
             first = max(first, change)
             # The way from the first change to a settled one, on a scale of logarithms. At too slow
             # a pace Newton's method takes over.
@@ -320,7 +324,7 @@ class Search:
                 swept += 1
                 if self.evaluate(self.found, self._brought) <= aim:
                     break
-        self.converged &= self._newton(0, n)
+        return False
 
     def _newton(self, low: int, high: int) -> bool:
         """Strategy iteration on some positions; return whether it converged."""
