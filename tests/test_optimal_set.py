@@ -14,11 +14,13 @@ from graphs import ending_graphs
 from hypothesis import given
 from hypothesis import strategies as st
 from little_games import Spot
+from stakes import Collect, Thrown
 
 from rollwise import AGAIN, DRAW, END, PASS, WIN, Chase, Game, Solution, build, evaluate, solve
 from rollwise.analysis.distributions import distribution
 from rollwise.analysis.frontier import frontier
 from rollwise.analysis.second_aims import ranges, score_ranges, second_aims
+from rollwise.answer.optimal_set import ranges_against
 from rollwise.answer.references import Policies
 from rollwise.derive.by_score import by_score
 from rollwise.derive.chase import WithScore
@@ -417,3 +419,19 @@ def test_games_of_two():
     assert TIES in found.text
     exact = solve(Piglet(target=5))
     assert ties_in_play(exact.graph, exact.policy) is None
+
+
+@pytest.mark.parametrize("game", [Collect(chips=3), Thrown(length=4), Piglet(target=3)], ids=str)
+def test_ranges_against_a_policy_have_the_ends_of_all_optimal_policies(game):
+    """Also where actions bring payments on the way."""
+    solution = solve(game)
+    graph, rival = solution.graph, Policies.of(solution).find("random")
+    best = [[a for a in state.action_range if solution.is_best[a]] for state in graph.view]
+    found = []
+    for chosen in product(*best):
+        one = Policy.of_actions(graph, "one", np.array(chosen))
+        evaluation = evaluate(solution, one, rival)
+        found.append((evaluation.values[0], evaluation.values_second[0]))
+    for seat, values in enumerate(zip(*found, strict=True)):
+        one = ranges_against(solution, rival)[seat]
+        assert (one.least, one.most) == pytest.approx((min(values), max(values)), abs=1e-9)

@@ -20,6 +20,7 @@ from rollwise.graph.layout import StateLayout
 from rollwise.numbers.randomness import stream
 from rollwise.play.games import PlayTable
 from rollwise.simulate import simulate, tell, tournament
+from rollwise.simulate.turn_by_turn import simulate_large
 
 pytestmark = pytest.mark.kernels
 
@@ -164,3 +165,22 @@ def test_tournaments_have_the_results_of_evaluate(name):
         (entry,) = [entry for entry in found.standings if entry.policy == policy]
         result = entry.result if found.first is None else found.first[k, k]
         assert result == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["craps", "frozen-lake", "threes", "piglet"])
+def test_games_played_turn_by_turn_have_the_same_figures(name):
+    """Alone or against another, for points or for a win: as in one graph."""
+    games = {"threes": Threes(dice=2), "frozen-lake": FrozenLake(), "piglet": Piglet(target=5)}
+    game = games.get(name, Craps())
+    exact = simulate(game, "random", games=10, seed=1).sides[0]
+    n = cheap(4000)
+    (side,) = simulate_large(game, "random", games=n, seed=1, answer=lambda: None).sides
+    assert side.games == n
+    figures = dict(exact.estimates())
+    assert [each for each, _ in side.estimates()] == list(figures)
+    for each, estimate in side.estimates():
+        low, high = estimate.interval_at(1 - 7e-6)
+        assert low - 1e-9 <= figures[each].exact <= high + 1e-9, each
+    if side.win_rate is not None:
+        assert (side.wins > 0) == (game.objective == "win")
+        assert side.wins + side.draws / 2 == pytest.approx(n * side.win_rate.mean)

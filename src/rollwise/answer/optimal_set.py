@@ -352,7 +352,9 @@ def ranges_against(solution: Solution, rival: Policy) -> tuple[Range, Range]:
     ends = []
     # the free seat maximizes its value, then the negated one
     for sign in (-1.0, 1.0):
-        wanted = graph.with_arrays(outcome_payoff=sign * graph.outcome_payoff)
+        wanted = graph.with_arrays(
+            action_reward=sign * graph.action_reward, outcome_payoff=sign * graph.outcome_payoff
+        )
         result, certificate, _ = solve_and_certify(wanted)
         # state 0 is the start with the optimal player to move, state 1 with the other
         values = [0.0 + sign * float(result.values[0]), 0.0 - sign * float(result.values[1])]

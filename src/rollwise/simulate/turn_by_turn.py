@@ -363,7 +363,9 @@ def simulate_large(
     if games < len(names):
         raise UsageError(f"games is {games}; it must be at least {len(names)}")
     seed = fresh_seed() if seed is None else check_seed(seed)
-    best = answer() if "optimal" in names else None
+    # a policy of the rules with this name goes before the answer
+    solves = "optimal" in names and "optimal" not in game.policies()
+    best = answer() if solves else None
     blocks = _played(game, names, games, seed, best, progress)
     stakes = game.objective == "win" and any(
         not np.isin(played.gains, (-1.0, 0.0, 1.0)).all() for _, played in blocks
@@ -440,10 +442,9 @@ def _player(game: Game, name: str, best: Solution | None, random: np.random.Gene
 
 def _as_games(played: PlayedGames, game: Game, for_points: bool) -> Games:
     """Games as they are counted."""
-    alone = game.players != 2
     return Games(
-        np.zeros(played.n, np.int8) if alone else np.sign(played.gains).astype(np.int8),
-        np.ones(played.n, np.int32) if alone else played.lengths.astype(np.int32),
+        np.sign(played.gains).astype(np.int8) * (game.objective == "win"),
+        played.lengths.astype(np.int32) if game.players == 2 else np.ones(played.n, np.int32),
         played.moves.astype(np.int32),
         played.gains if for_points else np.empty(0),
     )
