@@ -8,13 +8,15 @@ import numpy as np
 import pytest
 from cli_runner import output, refusal
 from little_games import Ladder
+from stakes import Gammons
 
 from rollwise import solve
-from rollwise.analysis.learning import REASONS, Reference, assess
-from rollwise.answer.evaluation import evaluate
+from rollwise.analysis.learning import REASONS, Reference, assess, loss_of
+from rollwise.answer.evaluation import best_response, evaluate
 from rollwise.answer.solution import Solution
 from rollwise.builders import build
 from rollwise.games.dice_blackjack import DiceBlackjack
+from rollwise.games.pig import Piglet
 from rollwise.games.threes import Threes
 from rollwise.learn import Learner
 from rollwise.play.games import PlayTable
@@ -158,3 +160,21 @@ def test_a_column_for_each_action():
     assert len(one_die) == 6
     assert one_die["value_take 1"].to_list() == one_die["value"].to_list()
     assert "before the throw" in refusal("table", "yahtzee", "boxes=1", "--each-action")
+
+
+@pytest.mark.parametrize("game", [Gammons(length=5), Piglet(target=3), Threes(dice=2)], ids=str)
+def test_a_loss_is_in_the_unit_of_the_results(game):
+    """Payoffs of a game for stakes, points, or a share of the games won."""
+    solution = solve(game)
+    learner = Learner(solution.graph, seed=1)
+    learner.play(20)
+    learned = learner.result()
+    if solution.graph.players == 2:
+        response = best_response(solution, learned.policy)
+        lost = (response.values[0] + response.values_second[0]) / 2
+    else:
+        lost = evaluate(solution, learned.policy).values[0] - solution.value  # few points are good
+    scale = 1.0 if solution.is_score else 0.5
+    loss, bound = loss_of(learned, solution)
+    assert loss == pytest.approx(scale * lost, abs=1e-12)
+    assert 0 < bound < 1e-9

@@ -319,17 +319,16 @@ def play_and_assess(
 def loss_of(learned: Learned, solution: Solution) -> tuple[float, float]:
     """The loss of a learned policy, and its proved error bound.
 
-    With two players, the average gain of a best response over both seats, as a win
-    probability: half the exploitability. In a game for one, the difference from the best value,
-    as a win probability or in points.
+    As a win probability, in points or in payoffs. With two players, the average gain of a best
+    response over both seats. In a game for one, the difference from the best value.
     """
     graph = learned.graph
+    unit = 1.0 if learned.is_score else 0.5
     if graph.players == 2:
         response = best_response(graph, learned.policy, starts=[0])
-        return response.exploitability() / 2, response.exploitability_bound() / 2
+        return unit * response.exploitability(), unit * response.exploitability_bound()
     evaluation = evaluate(graph, learned.policy, starts=[0])
     sign = sign_of(graph.objective)
-    unit = 1.0 if learned.is_score else 0.5
     bound = float("inf") if evaluation.bounds is None else float(evaluation.bounds[0])
     loss = unit * sign * (solution.value - float(evaluation.values[0]))
     return loss, unit * (bound + float(solution.error_bounds[0])) + 2.0**-53 * abs(loss)
