@@ -12,6 +12,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 import pytest
 from cli_runner import output
+from throwing import SavedRolls
 
 import rollwise
 from rollwise import Chase, build, evaluate, solve
@@ -180,13 +181,18 @@ def test_layers_against_the_definition():
         assert abs(Fraction(chance) - naive_of_reaching(game, score)) <= found.error_bound < 1e-13
 
 
-def test_a_pool_of_dice_against_the_graph():
-    by_layer = reach_by_layer(Yahtzee(boxes=2), 20)
-    scores = list(range(21))
-    by_graph = reach(Yahtzee(boxes=2), scores)
+@pytest.mark.parametrize(
+    ("game", "most"), [(Yahtzee(boxes=2), 15), (SavedRolls(), 18), (SavedRolls(n=3), 27)], ids=str
+)
+def test_a_pool_of_dice_against_the_graph(game, most):
+    """Also where the rules read the rolls left, so that each has actions of its own."""
+    scores = list(range(most + 3))
+    by_layer = reach_by_layer(game, scores[-1])
+    by_graph = reach(game, scores)
     bound = by_layer.error_bound + by_graph.error_bound
     assert by_layer.chances == pytest.approx(by_graph.chances, abs=bound, rel=0)
-    assert by_layer.chances[16] == 0
+    assert by_layer.chances[most] > 0
+    assert by_layer.chances[most + 1] == 0
     assert by_layer.chances[0] == pytest.approx(1)
 
 

@@ -168,9 +168,8 @@ def sweep_rows(place, block, tables, chances, off, last):
     lists, throw, pool = tables.lists, tables.throw, tables.pool
     indptr, coefficient, reward = tables.indptr, tables.coefficient, tables.reward
     n_partial, sides = index(pool.with_face.shape[0]), index(pool.with_face.shape[1])
-    width = chances.shape[1]
-    n_rows = max(pool.without.shape[0], 1)
-    kept, best = np.zeros((n_rows, WIDTH)), np.zeros((n_rows, WIDTH))
+    width, n_kept = chances.shape[1], index(pool.without.shape[0])
+    kept, best = np.zeros((max(n_kept, ONE), WIDTH)), np.zeros((max(n_kept, ONE), WIDTH))
     top, row = np.zeros(WIDTH), np.zeros(WIDTH)
     i = index(throws.shape[0])
     while i > 0:
@@ -191,8 +190,9 @@ def sweep_rows(place, block, tables, chances, off, last):
                 terms = max(terms, float(size) + 2.0 if size > 1 else 0.0)
                 a += ONE
             s += ONE
-        if n_partial > 0:  # for each die a sum, the share and its product
-            terms += (pool.rerolls + 1.0) * pool.without.shape[1] * (sides + 2.0)
+        if n_partial > 0:  # for each die of each throw a sum, the share and its product
+            rounds = (end - begin) // (n_kept - n_partial)
+            terms += rounds * (pool.rerolls + 1.0) * pool.without.shape[1] * (sides + 2.0)
         elif end - begin > ONE:
             terms += float(end - begin) + 2.0
         most = min(most, width - 1)
@@ -203,6 +203,7 @@ def sweep_rows(place, block, tables, chances, off, last):
             s, a, o = index(first[i, 0]), index(first[i, 1]), index(first[i, 2])
             if n_partial == 0:
                 row[:] = 0.0
+            k = n_partial
             for t in range(begin, end):
                 # the best action for each score by itself: policies differ from score to score
                 top[:] = 0.0
@@ -214,13 +215,16 @@ def sweep_rows(place, block, tables, chances, off, last):
                     o += index(indptr[number + ONE] - indptr[number])
                     a += ONE
                 s += ONE
-                if n_partial > 0:
-                    kept[n_partial + (t - begin), :] = top
-                else:
+                if n_partial == 0:
                     for x in range(m):
                         row[x] += throw[t] * top[x]
+                    continue
+                kept[k, :] = top
+                k += ONE
+                if k == n_kept:  # the end of a round of situations
+                    fold_rows(pool, kept, best, t - begin < n_kept - n_partial)
+                    k = n_partial
             if n_partial > 0:
-                fold_rows(pool, kept, best)
                 row[:] = kept[0]
             for x in range(m):
                 chances[p, x0 + x] = row[x]
@@ -246,7 +250,7 @@ def add_action(number, target, o, coefficient, indptr, reward, chances, x0, m, m
 
 
 @inner_kernel
-def fold_rows(pool, kept, best):
+def fold_rows(pool, kept, best, is_last):
     """The rows of a turn with a pool of dice from those after its last throw: the first of `kept`.
 
     As `rollwise.engine.sweeps.fold`, with a row in the place of a number.
@@ -255,7 +259,22 @@ def fold_rows(pool, kept, best):
     n_partial, sides = with_face.shape
     n_kept, width = kept.shape
     part = 1.0 / sides
-    for left in range(pool.rerolls + 1):
+    for again in range(pool.rerolls + 1):
+        if again > 0 or not is_last:
+            for k in range(n_kept):  # keep the best dice
+                for x in range(width):
+                    best[k, x] = kept[k, x]
+                # fewer kept dice come first, so each row is the best of all its subsets
+                for i in range(without.shape[1]):
+                    fewer = without[k, i]
+                    if fewer < 0:
+                        break
+                    for x in range(width):
+                        if best[fewer, x] > best[k, x]:
+                            best[k, x] = best[fewer, x]
+            for k in range(n_partial, n_kept):
+                for x in range(width):
+                    kept[k, x] = best[k, x]
         # partial throws with more dice come after those with fewer, so they are done first
         for k in range(n_partial - 1, -1, -1):  # add one die after the other
             kept[k, :] = 0.0
@@ -265,19 +284,3 @@ def fold_rows(pool, kept, best):
                     kept[k, x] += kept[after, x]
             for x in range(width):
                 kept[k, x] *= part
-        if left == pool.rerolls:
-            return
-        for k in range(n_kept):  # keep the best dice
-            for x in range(width):
-                best[k, x] = kept[k, x]
-            # fewer kept dice come first, so each row is the best of all its subsets
-            for i in range(without.shape[1]):
-                fewer = without[k, i]
-                if fewer < 0:
-                    break
-                for x in range(width):
-                    if best[fewer, x] > best[k, x]:
-                        best[k, x] = best[fewer, x]
-        for k in range(n_partial, n_kept):
-            for x in range(width):
-                kept[k, x] = best[k, x]
