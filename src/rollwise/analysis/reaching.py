@@ -201,8 +201,7 @@ def sweep_rows(place, block, tables, chances, off, last):
         for x0 in range(0, most + 1, WIDTH):
             m = min(WIDTH, most + 1 - x0)
             s, a, o = index(first[i, 0]), index(first[i, 1]), index(first[i, 2])
-            if n_partial == 0:
-                row[:] = 0.0
+            row[:] = 0.0
             k = n_partial
             for t in range(begin, end):
                 # the best action for each score by itself: policies differ from score to score
