@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -10,6 +11,7 @@ from typing import ClassVar, NamedTuple
 import naive
 import numpy as np
 import pytest
+from cli_runner import output
 from graphs import ending_graphs
 from hypothesis import given
 from hypothesis import strategies as st
@@ -435,3 +437,34 @@ def test_ranges_against_a_policy_have_the_ends_of_all_optimal_policies(game):
     for seat, values in enumerate(zip(*found, strict=True)):
         one = ranges_against(solution, rival)[seat]
         assert (one.least, one.most) == pytest.approx((min(values), max(values)), abs=1e-9)
+
+
+CONTEST = "threes dice=2 as=contest"
+MIXED = "0.9*optimal+0.1*random"
+
+
+@pytest.mark.parametrize(
+    ("command", "depends"),
+    [
+        (f"distribution {CONTEST}", True),  # of draws
+        (f"length {CONTEST}", True),
+        (f"length {CONTEST} --policy random", False),
+        (f"evaluate {CONTEST} --policy {MIXED}", True),
+        (f"evaluate {CONTEST} --policy optimal --against optimal", False),
+        (f"respond {CONTEST} --to {MIXED}", True),
+        (f"respond {CONTEST} --to optimal", False),
+        (f"handicap {CONTEST} --points score,rival=0..2 --against random", True),
+        (f"handicap {CONTEST} --points score,rival=0..2", False),
+        ("tune threes --vary dice=2,3 --for luck=2", True),
+        ("tune threes --vary dice=2,3 --for value=2", False),
+        ("diff threes dice=3 skip=true skip=false", True),
+        ("diff threes dice=2 skip=false skip=true", False),
+    ],
+)
+def test_figures_that_depend_on_the_choice_among_optimal_policies_say_so(command, depends):
+    found = json.loads(output(*command.split(), "--json"))
+    parts = [found, *found.get("policies", ()), *found.get("points", ())]
+    marks = [part["equally_good"] for part in parts if "equally_good" in part]
+    assert marks
+    assert any(marks) == depends
+    assert ("another optimal policy" in output(*command.split())) == depends

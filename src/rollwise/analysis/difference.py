@@ -14,7 +14,7 @@ from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.errors import UsageError
 from rollwise.graph.choices import first_of_each_state, fold_actions, has_choice
-from rollwise.graph.policies import Policy, reached_by
+from rollwise.graph.policies import Policy, Ties, reached_by, ties_in_play
 
 Ints = NDArray[np.int64]
 
@@ -42,6 +42,8 @@ class Difference:
         game it plays the new optimum.
     loss : Loss
         The loss of the old strategy in the new game.
+    ties : Ties or None
+        The effect of the choice among the equally good actions of the old game.
     """
 
     old: Solution
@@ -54,6 +56,7 @@ class Difference:
     costs: NDArray[np.float64] = field(repr=False)
     carried: Policy = field(repr=False)
     loss: Loss
+    ties: Ties | None
 
 
 def difference(old: Solution, new: Solution) -> Difference:
@@ -93,6 +96,12 @@ def difference(old: Solution, new: Solution) -> Difference:
     changed = np.flatnonzero(both & ~kept & is_old)
     reached = reached_by(two, carried)[changed]
     changed = changed[np.lexsort((-costs[changed], ~reached))]
+    tied = None
+    if old.policy.tied is not None:
+        tied = is_old & (state >= 0) & old.policy.tied[state]
+    old_ones = Policy(carried.name, carried.probability, tied)
+    # against an optimal player of the new game, as `loss` has it
+    others = [Policy(new.policy.name, new.policy.probability)] * (two.players == 2)
     return Difference(
         old,
         new,
@@ -104,6 +113,7 @@ def difference(old: Solution, new: Solution) -> Difference:
         costs[changed],
         carried,
         loss_of(Policies.of(new), carried),
+        ties_in_play(two, old_ones, *others),
     )
 
 

@@ -21,6 +21,7 @@ from rollwise.game import Game
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import outcome_action
 from rollwise.graph.layout import StateLayout
+from rollwise.graph.policies import Ties, ties_in_play
 from rollwise.simulate.exact import Certified, certified_at
 
 
@@ -63,6 +64,8 @@ class Handicap:
         The result of an even game: 1/2, or 0.
     apart : tuple of int
         The head starts with a position that no play reaches, solved as a start of its own.
+    ties : Ties or None
+        The effect of the choice among equally good actions of an optimal policy.
     """
 
     field: str
@@ -72,6 +75,7 @@ class Handicap:
     heads: tuple[Head, ...]
     even: float
     apart: tuple[int, ...]
+    ties: Ties | None = None
 
     def nearest(self, which: str) -> Head | None:
         """The head start nearest to an even game.
@@ -160,7 +164,9 @@ def handicap(
         for k, pair in zip(points, pairs, strict=True)
     ]
     even = 0.0 if scored else 0.5
-    return Handicap(mine, theirs, one.name, two.name, tuple(heads), even, tuple(apart))
+    # between optimal players each position has one value, whichever of their policies they play
+    ties = None if one is two and not one.mixes else ties_in_play(graph, one, two, start=starts)
+    return Handicap(mine, theirs, one.name, two.name, tuple(heads), even, tuple(apart), ties)
 
 
 def _fields(graph: StateGraph, text: str) -> tuple[str, str]:

@@ -33,7 +33,7 @@ from rollwise.game import Game
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import chances, fold_actions, fold_outcomes
 from rollwise.graph.endings import describe, end_components
-from rollwise.graph.policies import Policy
+from rollwise.graph.policies import Policy, Ties, ties_in_play
 from rollwise.machine.interrupts import Clock, asked_first
 from rollwise.many.seats import seen_from
 from rollwise.simulate.exact import Certified
@@ -119,6 +119,8 @@ class LengthRange:
         Of a game for points, under the policy; None too where its plays need not end.
     timed_out, stopped : bool
         Whether the time limit, or Ctrl-C, ended the search.
+    ties : Ties or None
+        The effect of the choice among equally good actions on the figures under an optimal policy.
     """
 
     policy: str
@@ -127,6 +129,7 @@ class LengthRange:
     score: Spread | None
     timed_out: bool = False
     stopped: bool = False
+    ties: Ties | None = None
 
     def of(self, aim: str) -> Length:
         """The length with an aim."""
@@ -192,7 +195,8 @@ def length_range(
     if graph.objective != "win" and not len(end_components(chain)):  # else play need not end
         mixed = _Mixed(graph, played, take_seats(graph, [played], [0]))
         score = _spread(mixed.seats.graph, progress, mixed)
-    return LengthRange(played.name, graph.players, lengths, score)
+    ties = ties_in_play(graph, played) if graph.players < 3 else None
+    return LengthRange(played.name, graph.players, lengths, score, ties=ties)
 
 
 def _one_will(graph: StateGraph, policy: Policy | None) -> StateGraph:

@@ -16,6 +16,7 @@ from rollwise.errors import EndlessPlay, ParameterError, UsageError
 from rollwise.game import Game
 from rollwise.games import Sheet, create
 from rollwise.graph.choices import has_choice
+from rollwise.graph.policies import ties_in_play
 from rollwise.simulate.exact import Certified, expected_lengths
 
 MEASURES = {
@@ -97,11 +98,15 @@ class Point:
     amount : float
     error_bound : float
         Of the amount.
+    equally_good : bool
+        Whether play comes to equally good actions, so that the amount may depend on the choice
+        among optimal policies.
     """
 
     parameters: Mapping[str, str]
     amount: float
     error_bound: float
+    equally_good: bool = False
 
 
 @dataclass(frozen=True)
@@ -245,9 +250,21 @@ def _solved_amount(
     typed: Mapping[str, str],
     measure: str,
     solve: Callable[[Game], Solution],
-) -> tuple[float, float]:
-    """The measure of one of the games, from `amount_of`."""
-    return amount_of(measure, solve(create(sheet.kind, typed)))
+) -> tuple[float, float, bool]:
+    """The measure of one of the games, from `amount_of`, and whether it may depend on ties."""
+    solution = solve(create(sheet.kind, typed))
+    return *amount_of(measure, solution), has_ties(measure, solution)
+
+
+def has_ties(measure: str, solution: Solution) -> bool:
+    """Whether another optimal policy may have another amount of a measure."""
+    if measure in OF_THE_START:
+        return False
+    whole = solution.whole()
+    # wins and losses without draws have the spread that the value gives them
+    if measure == "luck" and not (whole.graph.has_draws or whole.graph.is_score):
+        return False
+    return ties_in_play(whole.graph, whole.policy) is not None
 
 
 def amount_of(measure: str, solution: Solution) -> tuple[float, float]:

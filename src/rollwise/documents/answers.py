@@ -554,6 +554,7 @@ class Responded(PolicyWorth, frozen=True, kw_only=True, tag="rollwise/respond/1"
     ] = UNSET
     exploitability_bound: Annotated[Maybe[Number], about("largest error of it")] = UNSET
     best_responses: Annotated[Maybe[list[float]], about("best result of each seat")] = UNSET
+    equally_good: Maybe[EquallyGood | None] = UNSET
 
     def blocks(self) -> Iterator[str | Rows]:
         if self.best_responses:
@@ -576,16 +577,27 @@ class Responded(PolicyWorth, frozen=True, kw_only=True, tag="rollwise/respond/1"
             f"  exploitability {gain.number} ({gain.sure}): its winnings a "
             f"game{counts}, on average over the seats"
         )
+        if self.equally_good:
+            yield f"  {self.equally_good.text}"
 
 
-def response_document(graph: StateGraph, found: BestResponse, state: int) -> Responded:
-    """The value of a best response at a state, and the loss of the policy to it."""
+def response_document(
+    graph: StateGraph, found: BestResponse, state: int, ties: Ties | None = None
+) -> Responded:
+    """The value of a best response at a state, and the loss of the policy to it.
+
+    Parameters
+    ----------
+    ties : Ties, optional
+        The effect of the choice among equally good actions, of a mixture with an optimal policy.
+    """
     return Responded.on(
         graph,
         **_worth_facts(graph, found, state),
         to=found.against,
         exploitability=found.exploitability(state),
         exploitability_bound=found.exploitability_bound(state),
+        equally_good=ties,
     )
 
 

@@ -10,6 +10,7 @@ from rollwise.documents.model import (
     Bound,
     Chance,
     Document,
+    EquallyGood,
     Figure,
     GameDocument,
     Maybe,
@@ -28,6 +29,7 @@ from rollwise.documents.model import (
 from rollwise.documents.policies import Loss, LossSpread
 from rollwise.documents.solved import Unit
 from rollwise.graph.naming import title_of
+from rollwise.graph.policies import ties_in_play
 from rollwise.numbers.printed import (
     POINTS,
     certified,
@@ -58,6 +60,7 @@ class TunedGame(Part, frozen=True):
     parameters: Annotated[dict[str, str], about("as typed")]
     amount: Number
     error_bound: Bound
+    equally_good: Annotated[bool, about("whether another optimal policy may have another amount")]
 
 
 class Tuned(Document, frozen=True, tag="rollwise/tune/1"):
@@ -103,6 +106,12 @@ class Tuned(Document, frozen=True, tag="rollwise/tune/1"):
         if self.at_the_end and (isinstance(goal, str) or not self.reached):
             names = " and of ".join(self.at_the_end)
             yield f"that is at the end of the range of {names}: a wider one may go further"
+        tied = sum(point.equally_good for point in self.points)
+        if tied:
+            yield (
+                f"ties: in {tied:,} of the {how_many(len(self.points), 'game')} play comes to "
+                f"equally good actions; another optimal policy may have another amount of {measure}"
+            )
 
 
 def tuning_document(game: str, fixed: Mapping[str, str], found: Tuning) -> Tuned:
@@ -141,7 +150,7 @@ class ChangedAction(Part, frozen=True):
     state: State
     old_action: str
     new_action: str
-    cost: Annotated[float, unit("value", "of the old action in the new game")]
+    cost: Annotated[float, unit("probability, or points", "of the old action in the new game")]
 
 
 class Versions(Document, frozen=True, kw_only=True, tag="rollwise/diff/1"):
@@ -160,6 +169,7 @@ class Versions(Document, frozen=True, kw_only=True, tag="rollwise/diff/1"):
     error_bound: Bound
     unit: Unit
     changed: Annotated[list[ChangedAction], about("positions of good play first")]
+    equally_good: Annotated[EquallyGood | None, about("by the old game")]
 
     def blocks(self) -> Iterator[str | Rows]:
         from rollwise.analysis.losses import spread_words
@@ -190,6 +200,8 @@ class Versions(Document, frozen=True, kw_only=True, tag="rollwise/diff/1"):
             "with optimal play where the old game lacks the state or the action"
         )
         yield from spread_words([spread])
+        if self.equally_good:
+            yield f"old strategy, {self.equally_good.text}"
         listed = self.changed[: self.states_changed_in_play] or self.changed
         if listed:
             words, scale = ("state", "was best", "is best"), 1.0 if is_score else 100.0
@@ -227,6 +239,7 @@ def difference_document(found: Difference, limit: int | None = None) -> Versions
             )
             for state, before, after, cost in zip(*columns, strict=False)
         ],
+        equally_good=found.ties,
     )
 
 
@@ -271,6 +284,7 @@ class Handicapped(GameDocument, frozen=True, kw_only=True, tag="rollwise/handica
     outside: Annotated[list[str], about("seats with an even game outside the range")]
     apart: Annotated[list[int], about("head starts with a position that no play reaches")]
     heads: list[HeadStart]
+    equally_good: EquallyGood | None
 
     def blocks(self) -> Iterator[str | Rows]:
         yield (
@@ -298,6 +312,8 @@ class Handicapped(GameDocument, frozen=True, kw_only=True, tag="rollwise/handica
         elif self.apart:
             listed = ", ".join(map(str, self.apart))
             yield f"no play reaches both positions of {self.field}={listed}; they were solved too"
+        if self.equally_good:
+            yield self.equally_good.text
 
 
 def handicap_document(graph: StateGraph, found: Handicap) -> Handicapped:
@@ -310,6 +326,7 @@ def handicap_document(graph: StateGraph, found: Handicap) -> Handicapped:
         unit=graph.view.worth_name,
         nearest=NearestHeads(*(None if one is None else one.points for one in nearest.values())),
         outside=[which for which, one in nearest.items() if one and not found.is_within(which)],
+        equally_good=found.ties,
     )
 
 
@@ -348,6 +365,7 @@ class Exploited(GameDocument, frozen=True, kw_only=True, tag="rollwise/exploit/1
     tried: list[TriedResponse]
     states_that_differ: int
     differences: list[DifferentAction]
+    equally_good: Annotated[EquallyGood | None, about("of optimal play against the player")]
 
     def blocks(self) -> Iterator[str | Rows]:
         scale, unit = (1.0, "points") if self.unit != WINS else (100.0, "%")
@@ -381,6 +399,8 @@ class Exploited(GameDocument, frozen=True, kw_only=True, tag="rollwise/exploit/1
             f"The true policy of {player} isn't known. Against nine in ten likely policies "
             f"the chosen one gets {best} {unit}, and optimal play {usual} {unit} (estimated)."
         )
+        if self.equally_good:
+            yield self.equally_good.text
         if not self.states_that_differ:
             yield "It differs from optimal play nowhere."
             return
@@ -403,7 +423,7 @@ def exploitation_document(
     graph = policies.graph
     states, actions, gains = differences(policies, found)
     labels, text = graph.action_label, graph.vocabulary.text
-    usual = policies.solution.best_actions
+    usual, optimal = policies.solution.best_actions, found.optimal.policy
     columns = (states[:limit].tolist(), actions.tolist(), gains.tolist())
     return Exploited.on(
         graph,
@@ -424,4 +444,5 @@ def exploitation_document(
             )
             for s, a, gain in zip(*columns, strict=False)
         ],
+        equally_good=ties_in_play(graph, optimal, found.friend.mean()),
     )

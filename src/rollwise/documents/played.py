@@ -168,6 +168,7 @@ class MovesOfGame(GameDocument, frozen=True, kw_only=True, tag="rollwise/length/
     lengths: list[AimedMoves]
     score: Annotated[Moments | None, about("points of the policy")]
     timed_out: bool
+    equally_good: Annotated[EquallyGood | None, about("of the policy")]
 
     def blocks(self) -> Iterator[str | Rows]:
         yield f"{self.title}: expected moves of a game from the start"
@@ -179,6 +180,8 @@ class MovesOfGame(GameDocument, frozen=True, kw_only=True, tag="rollwise/length/
         for one in self.lengths:
             if one.endless:
                 yield f"{one.words}: {one.endless}"
+        if self.equally_good:
+            yield f"policy {self.policy}, {self.equally_good.text}"
 
 
 def length_document(game: Game, lengths: LengthRange) -> MovesOfGame:
@@ -202,6 +205,7 @@ def length_document(game: Game, lengths: LengthRange) -> MovesOfGame:
         if lengths.score is None
         else Moments.from_result(None, **_moments(lengths.score)),
         timed_out=lengths.timed_out,
+        equally_good=lengths.ties,
     )
 
 

@@ -775,8 +775,8 @@ class JudgedMove(Part, frozen=True):
     action: str
     best: str
     points_lost: float
-    chance: Annotated[Chance, about("to win after it; null alone")]
-    chance_lost: Chance
+    chance: Annotated[Chance, about("to win before it, with best play from there; null alone")]
+    chance_lost: Annotated[Chance, about("by it")]
     best_chance: Annotated[str | None, about("the action with the best chance to win")]
 
 

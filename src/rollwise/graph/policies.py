@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import index
 from typing import Any, NamedTuple, Protocol
@@ -45,6 +45,11 @@ class Policy:
     name: str
     probability: NDArray[np.float64] = field(repr=False)
     tied: NDArray[np.bool_] | None = field(default=None, repr=False)
+
+    @property
+    def mixes(self) -> bool:
+        """Whether it takes several actions of some state."""
+        return bool(np.any((self.probability > 0) & (self.probability < 1)))
 
     @classmethod
     def of_actions(
@@ -175,9 +180,12 @@ def _kept(state: State, faces: tuple[int, ...]) -> int:
     return meant[0]
 
 
-def reached_by(graph: StateGraph, policy: Policy, start: int = 0) -> NDArray[np.bool_]:
-    """Whether play of one policy from a state reaches each state: (n_states,) bool."""
-    (reached,) = reachable_states(graph, policy.probability[None], np.array([start]))
+def reached_by(
+    graph: StateGraph, policy: Policy, start: int | Sequence[int] = 0
+) -> NDArray[np.bool_]:
+    """Whether play of one policy from a state, or from several, reaches each: (n_states,) bool."""
+    keys = np.atleast_1d(np.array(start, np.int64))
+    (reached,) = reachable_states(graph, policy.probability[None], keys)
     return np.asarray(reached)
 
 
@@ -232,13 +240,17 @@ class Ties(NamedTuple):
         )
 
 
-def ties_in_play(graph: StateGraph, *policies: Policy | None, start: int = 0) -> Ties | None:
+def ties_in_play(
+    graph: StateGraph, *policies: Policy | None, start: int | Sequence[int] = 0
+) -> Ties | None:
     """The ties of optimal policies reachable from a state; None if there are none.
 
     Parameters
     ----------
     policies : Policy or None
         The policies in play; a mover may follow any of them.
+    start : int or sequence of int
+        The state, or several.
     """
     given = [policy for policy in policies if policy is not None]
     tied = [policy.tied for policy in given if policy.tied is not None]

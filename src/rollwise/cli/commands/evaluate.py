@@ -129,8 +129,10 @@ def evaluate(
     if history is not None:
         write_history(history, evaluation.history)
     finished = evaluation.status is Status.CONVERGED
-    # against itself an optimal policy has the value of the game, whichever it is
-    resting = None if theirs is None else ties_in_play(graph, mine, theirs, start=s)
+    # against itself an optimal policy has the value of the game, whichever it is; a mixture hasn't
+    alone = theirs is None or theirs is mine
+    fixed = alone and (mine is None or not mine.mixes)
+    resting = None if fixed else ties_in_play(graph, mine, theirs, start=s)
     average = None
     if chosen.made_from.objective == "average" and finished and state is None:
         from rollwise.answer.average import average_of_policy

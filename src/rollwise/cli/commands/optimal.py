@@ -170,7 +170,9 @@ def distribution(
                     found, share = found.given(condition_of(given))
             else:
                 found, share = distribution_given(play, given, state=place, count=count)
-        resting = None if two else ties_in_play(graph, plan, start=place)
+        # a game that is won or lost has one chance to win; draws and payoffs may come more often
+        fixed = two and given is None and not (graph.has_draws or graph.is_score or plan.mixes)
+        resting = None if fixed else ties_in_play(graph, plan, start=place)
         fractions = exact_distribution(graph, plan, count=count, state=place) if exact else None
         played = None
         if simulate:

@@ -21,6 +21,7 @@ def respond(
 ) -> None:
     """Find the best response to a policy, and its gain."""
     from rollwise.answer.evaluation import best_response
+    from rollwise.graph.policies import ties_in_play
 
     chosen = read_game(game, parameters)
     if answered_apart(chosen, "respond", to, state=state):
@@ -35,8 +36,13 @@ def respond(
         graph = policies.graph
         s = 0 if position is None else graph.find(position)
         progress("responding", 0, None)
-        response = best_response(policies, to, starts=[s])
-    render(response_document(graph, response, s))
+        opponent = policies.find(to)
+        response = best_response(policies, opponent, starts=[s])
+        # the response to an optimal policy has the value of the game; that to a mixture hasn't
+        resting = None
+        if opponent.mixes:
+            resting = ties_in_play(graph, opponent, response.response, start=s)
+    render(response_document(graph, response, s, resting))
 
 
 def _print_seats(game: Game, to: str) -> None:
