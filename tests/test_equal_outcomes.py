@@ -13,8 +13,11 @@ from hypothesis import strategies as st
 from stalling_games import Turn
 
 from rollwise import AGAIN, END, LOSE, PASS, WIN, Game, build, solve
+from rollwise.analysis.lengths import lengths
+from rollwise.analysis.second_aims import ranges
 from rollwise.builders.expand import Action, merged
 from rollwise.graph import StateGraph
+from rollwise.simulate.turn_by_turn import play_turn_by_turn, random_play
 
 ROLL, HOLD = range(2)
 # Throws of a pig (Pass the Pigs) in thousandths: side without a dot, with one, and the rest.
@@ -137,3 +140,35 @@ def test_merging_keeps_what_can_come_and_how_often(found):
         expected[then, s] += weight
     assert list(zip(action.thens, action.next_states, strict=True)) == list(expected)
     assert list(action.weights) == list(expected.values())
+
+
+@dataclass(frozen=True)
+class TwiceTheSame(Game):
+    """A coin, and then a move that wins in two ways."""
+
+    players: ClassVar = 1
+
+    def start(self):
+        return Spot(0)
+
+    def actions(self, s):
+        yield ROLL
+
+    def outcomes(self, s, action):
+        if s.x == 0:
+            yield 1, AGAIN, Spot(1)
+            yield 1, LOSE, s
+        else:
+            yield 1, WIN, s
+            yield 2, WIN, Spot(2)
+
+
+def test_a_roll_has_different_outcomes():
+    """Whether or not a graph has its equal outcomes merged: so large and small games agree."""
+    answer = solve(TwiceTheSame(), mode="interpreted")
+    assert not distinct(answer.graph)
+    assert lengths(answer.graph, answer.policy).mean == 1
+    (rolls,) = ranges(answer, ["rolls"])
+    assert (rolls.least, rolls.most) == (1, 1)
+    random = random_play(TwiceTheSame(), np.random.default_rng(1))
+    assert set(play_turn_by_turn(TwiceTheSame(), random, 5, 1).lengths.tolist()) == {1}

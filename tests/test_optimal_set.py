@@ -106,6 +106,13 @@ def optimal_moves(graph):
     return kept
 
 
+def possible(graph, a):
+    """The different outcomes of an action."""
+    ways = range(graph.outcome_indptr[a], graph.outcome_indptr[a + 1])
+    arrays = graph.outcome_state, graph.outcome_passes, graph.outcome_payoff
+    return {tuple(array[k] for array in arrays) for k in ways}
+
+
 def next_states(graph, a):
     return graph.outcome_state[graph.outcome_indptr[a] : graph.outcome_indptr[a + 1]].tolist()
 
@@ -173,7 +180,7 @@ def check_counts(graph):
     asked = {
         label: (lambda a: int(graph.action_label[a] == int(label)), nothing),
         "moves": (lambda a: 1, nothing),
-        "rolls": (lambda a: int(len(next_states(graph, a)) > 1), nothing),
+        "rolls": (lambda a: int(len(possible(graph, a)) > 1), nothing),
     }
     if graph.has_draws:
         asked["draw"] = (nothing, drawn)

@@ -24,7 +24,7 @@ from rollwise.derive.seats import take_seats
 from rollwise.derive.within import ends_of_turns
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
-from rollwise.graph.choices import outcome_action
+from rollwise.graph.choices import is_roll, outcome_action
 from rollwise.graph.endings import ways_out
 from rollwise.graph.policies import Policy
 from rollwise.kernels.play import play_turn
@@ -141,7 +141,7 @@ def lengths(
     most = min(max(LEAST_TURNS, WORK // graph.n_outcomes), MOST_TURNS)
     alone = graph.players == 1
     if alone:
-        counted = (np.diff(graph.outcome_indptr) > 1)[outcome_action(graph)]
+        counted = is_roll(graph)[outcome_action(graph)]
     else:
         counted = (graph.outcome_passes != 0) | (graph.outcome_state < 0)
     # from some states the policy never ends the play: they are the tail, and each move there counts

@@ -35,7 +35,7 @@ from rollwise.derive.chase import WithScore
 from rollwise.derive.derived_game import places_in
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
-from rollwise.graph.choices import chances, fold_outcomes, has_choice, is_throw
+from rollwise.graph.choices import chances, fold_outcomes, has_choice, is_roll, is_throw
 from rollwise.graph.policies import Policy, ties_in_play
 
 if TYPE_CHECKING:
@@ -107,10 +107,7 @@ def read_quantity(solution: Solution, text: str) -> Quantity:
     if name == "moves":
         return Quantity(name, lambda s: Amounts(actions=(~is_throw(s.graph)).astype(np.float64)))
     if name == "rolls":
-        return Quantity(
-            name,
-            lambda s: Amounts(actions=(np.diff(s.graph.outcome_indptr) > 1).astype(np.float64)),
-        )
+        return Quantity(name, lambda s: Amounts(actions=is_roll(s.graph).astype(np.float64)))
     try:
         labels = graph.vocabulary.require(name)
     except UsageError as error:

@@ -157,6 +157,18 @@ def is_throw(graph: StateGraph) -> Mask:
     return np.asarray(graph.action_label == THROW)
 
 
+def is_roll(graph: StateGraph) -> Mask:
+    """Whether each action has more than one possible outcome: (n_actions,) bool.
+
+    Equal outcomes are one, merged in the graph or not.
+    """
+    first = graph.outcome_indptr[:-1][outcome_action(graph)]
+    differs = np.zeros(graph.n_outcomes, np.bool_)
+    for of_outcomes in (graph.outcome_state, graph.outcome_passes, graph.outcome_payoff):
+        differs |= of_outcomes != of_outcomes[first]
+    return fold_outcomes(graph, np.logical_or, differs)
+
+
 def has_choice(graph: StateGraph) -> Mask:
     """Whether each state has more than one action: (n_states,) bool."""
     return np.asarray(np.diff(graph.action_indptr) > 1)

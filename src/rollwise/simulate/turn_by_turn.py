@@ -19,7 +19,7 @@ from rollwise.builders.some_states import positions_at_once, some_states
 from rollwise.errors import EndlessPlay, PolicyError, UsageError
 from rollwise.game import Game
 from rollwise.graph import StateGraph
-from rollwise.graph.choices import actions_of, first_actions, has_choice, is_throw, outcomes_of
+from rollwise.graph.choices import actions_of, first_actions, has_choice, is_roll, is_throw
 from rollwise.graph.policies import chances_of
 from rollwise.machine.interrupts import held_back
 from rollwise.numbers.randomness import check_seed, derived_seed, draw_one, fresh_seed
@@ -299,12 +299,12 @@ class _Play:
         """Play until no game is in the graph; the unfinished games and their positions."""
         left: list[tuple[Ints, Ints]] = []
         graph, sign = turn.graph, self._sign[games]
-        stepper = Stepper(graph, self._random)
+        stepper, rolls = Stepper(graph, self._random), is_roll(graph)
         for move in stepper.play(lambda states, _: turn.act(states), states, turn.first):
             who = games[move.game]
             self.gains[who] += sign[move.game] * move.gained
-            rolls = outcomes_of(graph, move.action)[1] > 1
-            self.lengths[who] += move.turn_ends | move.is_over if self.of_two else rolls
+            turn_ends = move.turn_ends | move.is_over
+            self.lengths[who] += turn_ends if self.of_two else rolls[move.action]
             self.moves[who] += ~is_throw(graph)[move.action]
             self._sign[who[move.turn_ends]] *= -1
             # states from `turn.first` on are the border: the game waits there for the next graph
