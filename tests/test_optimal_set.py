@@ -21,8 +21,9 @@ from stakes import Collect, Thrown
 from rollwise import AGAIN, DRAW, END, PASS, WIN, Chase, Game, Solution, build, evaluate, solve
 from rollwise.analysis.distributions import distribution
 from rollwise.analysis.frontier import frontier
+from rollwise.analysis.observed_scores import best_fit
 from rollwise.analysis.second_aims import ranges, score_ranges, second_aims
-from rollwise.answer.optimal_set import ranges_against
+from rollwise.answer.optimal_set import OptimalSet, ranges_against
 from rollwise.answer.references import Policies
 from rollwise.derive.by_score import by_score
 from rollwise.derive.chase import WithScore
@@ -444,6 +445,17 @@ def test_ranges_against_a_policy_have_the_ends_of_all_optimal_policies(game):
     for seat, values in enumerate(zip(*found, strict=True)):
         one = ranges_against(solution, rival)[seat]
         assert (one.least, one.most) == pytest.approx((min(values), max(values)), abs=1e-9)
+
+
+def test_the_best_fit_is_the_same_without_impossible_scores():
+    """Large distributions leave them out."""
+    solution = solve(Fork())
+    scores = np.array([0] * 20 + [5] * 30 + [10] * 14)
+    expected = distribution(solution, "0.5*optimal+0.5*random")
+    every = OptimalSet.of(solution)
+    fits = [best_fit(scores, every, one) for one in (expected, expected.trimmed())]
+    assert fits[0] == fits[1]
+    assert len(expected.trimmed().values) < len(expected.values)
 
 
 CONTEST = "threes dice=2 as=contest"

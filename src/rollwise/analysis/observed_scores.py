@@ -283,7 +283,9 @@ def best_fit(scores: Ints, policies: OptimalSet, expected: Distribution) -> Best
         return None
 
     def cell_of(values: Ints) -> Ints:
-        return np.asarray(cells[np.clip(values - expected.values[0], 0, len(cells) - 1)])
+        # scores that the distribution leaves out have the cell of the next one
+        place = np.searchsorted(expected.values, values)
+        return np.asarray(cells[np.minimum(place, len(cells) - 1)])
 
     def shares(distribution: Distribution) -> Reals:
         return np.bincount(
