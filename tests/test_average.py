@@ -267,6 +267,39 @@ def test_the_average_of_a_policy(tmp_path: Path) -> None:
     )
 
 
+def test_commands_compare_averages(tmp_path: Path) -> None:
+    """And not the worths of cycles, which the average of best play makes 0."""
+    (tmp_path / "parrondo.py").write_text(SHEET)
+
+    def average(policy: str, *parameters: str) -> float:
+        told = output(
+            "evaluate", "parrondo.py", *parameters, "--policy", policy, "--json", cwd=tmp_path
+        )
+        return float(json.loads(told)["average"])
+
+    names = ("random", "optimal", "0.5*optimal+0.5*random")
+    told = output(
+        "tournament", "parrondo.py", "--policies", ",".join(names), "--json", cwd=tmp_path
+    )
+    found = json.loads(told)
+    assert found["unit"] == "average in the long run"
+    results = {entry["policy"]: entry["result"] for entry in found["standings"]}
+    assert results == pytest.approx({name: average(name) for name in names}, abs=1e-9)
+    assert [entry["policy"] for entry in found["standings"]] == ["optimal", names[2], "random"]
+    losses = ("loss=1/200", "loss=1/20")
+    told = output("diff", "parrondo.py", *losses, "--json", cwd=tmp_path)
+    found = json.loads(told)
+    values = [found[which]["value"] for which in ("old", "new")]
+    assert values == pytest.approx([average("optimal", loss) for loss in losses], abs=1e-9)
+    assert 0 <= found["loss"] < 1
+    vary = "loss=1/200,1/20"
+    told = output(
+        "tune", "parrondo.py", "--vary", vary, "--for", "max value", "--json", cwd=tmp_path
+    )
+    amounts = [point["amount"] for point in json.loads(told)["points"]]
+    assert amounts == pytest.approx(values, abs=1e-9)
+
+
 def test_a_wrong_rate_has_a_wide_bound() -> None:
     average, bound = average_of(rollwise.solve(Average(Machine(), 9.0)))
     best, _ = average_of(rollwise.solve(Machine()))

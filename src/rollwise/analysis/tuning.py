@@ -9,9 +9,11 @@ from decimal import Decimal
 from itertools import product
 
 from rollwise.analysis.chain import Chain, greedy, measure_skill
+from rollwise.answer.average import average_of
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.cluster.pool import Here, Pool
+from rollwise.derive.average import Average
 from rollwise.errors import EndlessPlay, ParameterError, UsageError
 from rollwise.game import Game
 from rollwise.games import Sheet, create
@@ -21,7 +23,7 @@ from rollwise.simulate.exact import Certified, expected_lengths
 
 MEASURES = {
     "first_player": "the first player's win probability (in a game for one, the player's)",
-    "value": "the value of the start: points, or a payoff between -1 and 1",
+    "value": "the value of the start: points, or a payoff; the average of play without an end",
     "turns": "turns of a game of best play",
     "luck": "the standard deviation of the result, played best",
     "draws": "the chance of a draw, played best",
@@ -281,7 +283,9 @@ def amount_of(measure: str, solution: Solution) -> tuple[float, float]:
         return float(amount.value), float(amount.bound)
     bound = float(solution.error_bounds[solution.start])
     if measure == "value":
-        return solution.value, bound
+        return (
+            average_of(solution) if isinstance(solution.game, Average) else (solution.value, bound)
+        )
     chance = solution.win_probability
     if chance is None:
         raise UsageError(

@@ -27,7 +27,7 @@ from rollwise.documents.model import (
     unit,
 )
 from rollwise.documents.policies import Loss, LossSpread
-from rollwise.documents.solved import Unit
+from rollwise.documents.solved import AVERAGE, Unit
 from rollwise.graph.naming import title_of
 from rollwise.graph.policies import ties_in_play
 from rollwise.numbers.printed import (
@@ -229,7 +229,7 @@ def difference_document(found: Difference, limit: int | None = None) -> Versions
         states_in_both=found.in_both,
         states_changed=len(found.changed),
         states_changed_in_play=found.in_play,
-        unit=graph.view.worth_name,
+        unit=AVERAGE if _is_average(found.new) else graph.view.worth_name,
         changed=[
             ChangedAction(
                 state_fields(graph, int(state)),
@@ -244,11 +244,19 @@ def difference_document(found: Difference, limit: int | None = None) -> Versions
 
 
 def _solved(solution: Solution) -> SolvedGame:
+    from rollwise.answer.average import average_of
+
     graph = solution.graph
     value, bound = float(solution.value), float(solution.error_bounds[0])
+    if _is_average(solution):
+        value, bound = average_of(solution)
     facts = {**game_head(graph), "positions": graph.n_positions, "value": value}
     chance = graph.view.win_probability(value)
     return SolvedGame.from_result(None, **facts, win_probability=chance, error_bound=bound)
+
+
+def _is_average(solution: Solution) -> bool:
+    return solution.game is not None and solution.game.made_from.objective == "average"
 
 
 SEATS = {"first": "moving first", "second": "moving second", "mean": "on average"}

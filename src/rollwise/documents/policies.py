@@ -29,7 +29,7 @@ from rollwise.documents.model import (
     state_fields,
     unit,
 )
-from rollwise.documents.solved import Unit, seats_worth
+from rollwise.documents.solved import AVERAGE, Unit, seats_worth
 from rollwise.graph.view import worth_name
 from rollwise.numbers.printed import (
     POINTS,
@@ -338,7 +338,7 @@ class Ranked(GameDocument, frozen=True, kw_only=True, tag="rollwise/tournament/1
         sure = "exact, certified ± the error before rounding"
         if simulated:
             sure = f"{self.games:,} games a pair, seed {self.seed}, ± the standard error"
-        yield sure
+        yield f"{self.unit}, {sure}" if self.unit == AVERAGE else sure
         standings = self.standings or []
         results = [as_number(one.result) for one in standings]
         errors = [as_number(one.error) for one in standings]
@@ -379,13 +379,21 @@ class Ranked(GameDocument, frozen=True, kw_only=True, tag="rollwise/tournament/1
         )
 
 
-def tournament_document(graph: StateGraph, results: Tournament, ties: Ties | None) -> Ranked:
-    """Every policy against every other."""
+def tournament_document(
+    graph: StateGraph, results: Tournament, ties: Ties | None, *, is_average: bool = False
+) -> Ranked:
+    """Every policy against every other.
+
+    Parameters
+    ----------
+    is_average : bool
+        The results are averages of endless play.
+    """
     return Ranked.on(
         graph,
         results,
         kind="certified" if results.exact else "estimated",
-        unit=graph.view.worth_name,
+        unit=AVERAGE if is_average else graph.view.worth_name,
         **_lists(results, "first", "both", "errors"),
         equally_good=ties,
     )

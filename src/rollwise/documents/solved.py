@@ -58,7 +58,10 @@ if TYPE_CHECKING:
     from rollwise.many.equilibrium import OtherEquilibria
 
 MOST_NAMED = 1_000  # components listed by name
-Unit = Annotated[str, about("the name of a value: win probability, expected score or payoff")]
+AVERAGE = "average in the long run"  # of play without an end
+Unit = Annotated[
+    str, about("the name of a value: win probability, expected score or payoff, average")
+]
 Draws = Annotated[bool, about("whether games can be drawn; a draw is half a win")]
 Seats = Annotated[Maybe[list[float]], about("of each seat")]
 Bounds = Annotated[Maybe[list[Number]], about("lower and upper bound by the method")]

@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.answer.average import average_of_policy
 from rollwise.answer.evaluation import evaluate
 from rollwise.answer.references import AnyPolicy, Policies, Subject
 from rollwise.cluster.pool import Here, Pool
+from rollwise.derive.average import Average
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.graph import StateGraph, sign_of
 from rollwise.graph.policies import Policy
@@ -29,8 +31,8 @@ class Entry:
     policy : str
     result : float
         Win rate against all others, both seats and all opponents counting alike, or the
-        expected payoff in a game for stakes; in a game for one, the win rate or the expected
-        score alone.
+        expected payoff in a game for stakes; in a game for one, the win rate, the expected
+        score or the exact average of endless play alone.
     error : float
         A certified bound where the tournament is exact, a standard error elsewhere.
     """
@@ -119,6 +121,10 @@ def tournament(
         raise UsageError(f"the policy {twice!r} is entered twice")
     if exact and graph.n_outcomes <= MOST_EXACT:
         try:
+            if isinstance(available.game, Average):
+                found = [average_of_policy(available.game, policy) for policy in entered]
+                entries = [Entry(name, *one) for name, one in zip(names, found, strict=True)]
+                return _alone(graph, entries, None, 0)
             return _run(graph, entered, names, None, 0, 1, progress, pool or Here())
         except EndlessPlay:
             pass
@@ -163,8 +169,7 @@ def _run(
         entries = [
             Entry(name, float(first[i, i]), float(errors[i, i])) for i, name in enumerate(names)
         ]
-        entries.sort(key=lambda entry: -sign_of(graph.objective) * entry.result)
-        return Tournament(names, tuple(entries), None, None, None, seed is None, games, seed)
+        return _alone(graph, entries, seed, games)
     whole = 0.0 if graph.is_score else 1.0  # the sum of both players' shares
     both = (first + whole - first.T) / 2
     if seed is None:
@@ -186,6 +191,13 @@ def _run(
     ]
     standings.sort(key=lambda entry: -entry.result)
     return Tournament(names, tuple(standings), first, both, both_errors, seed is None, games, seed)
+
+
+def _alone(graph: StateGraph, entries: list[Entry], seed: int | None, games: int) -> Tournament:
+    """The tournament of a game for one, by the results in the order of the policies."""
+    names = tuple(entry.policy for entry in entries)
+    standings = sorted(entries, key=lambda entry: -sign_of(graph.objective) * entry.result)
+    return Tournament(names, tuple(standings), None, None, None, seed is None, games, seed)
 
 
 def _pair(

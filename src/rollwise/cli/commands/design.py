@@ -201,6 +201,8 @@ def tune(
         check_curve(values, out)
     team = Workers.read(workers)
     kind, fixed = find(game), read_values(parameters or ())
+    if wanted.measure != "value":
+        tell_of_cycles(create(kind, fixed | {name: tried[0] for name, tried in values.items()}))
     found_by = kept.answer if wanted.measure in tuning.OF_THE_START else kept.solve
     with Progress() as progress, team.processes() as pool:
         games = tuning.tune(

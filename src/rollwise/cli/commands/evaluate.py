@@ -10,7 +10,14 @@ from msgspec.structs import replace
 
 from rollwise.cli.apart import answered_apart
 from rollwise.cli.app import app
-from rollwise.cli.common import policies_of, read_game, read_state, refuse, refuse_with_seats
+from rollwise.cli.common import (
+    policies_of,
+    read_game,
+    read_state,
+    refuse,
+    refuse_with_seats,
+    tell_of_cycles,
+)
 from rollwise.cli.options import (
     STDOUT,
     GameArgument,
@@ -122,6 +129,8 @@ def evaluate(
         refuse_with_seats(chosen, **others, **iterative)
         _print_seats(chosen, policy)
         return
+    if state is not None or table:
+        tell_of_cycles(chosen)
     position = None if state is None else read_state(state, chosen)
     graph, s, mine, theirs, evaluation = _evaluated(
         chosen, (policy, against), position, all_states=table, method=method, **options

@@ -12,7 +12,7 @@ from rollwise.answer import kept
 from rollwise.answer.solve import goes_by_layers
 from rollwise.cli import streams
 from rollwise.cli.app import app
-from rollwise.cli.common import policies_of, read_game, read_state, refuse
+from rollwise.cli.common import policies_of, read_game, read_state, refuse, tell_of_cycles
 from rollwise.cli.options import GameArgument, ParametersArgument
 from rollwise.cli.printing import check_file, end_if, form_of, render, write_rows
 from rollwise.cli.progress import Progress
@@ -59,6 +59,7 @@ def optimal(
             raise UsageError("--save goes with --then, which picks a policy")
         check_file("--save", save, ".csv", ".parquet")
     chosen = read_game(game, parameters)
+    tell_of_cycles(chosen)
     with Progress() as progress:
         solution = kept.solve(
             chosen,
@@ -132,6 +133,7 @@ def distribution(
         refuse("goes with --simulate GAMES", seed=seed)
     seed = 1 if seed is None else seed
     chosen = read_game(game, parameters)
+    tell_of_cycles(chosen)
     if reach is not None:
         why = "doesn't go with --reach"
         refuse(why, policy=policy, count=count, state=state, then=then, range=range_of_all)
@@ -245,6 +247,7 @@ def frontier(
     from rollwise.analysis.frontier import frontier as find_frontier
 
     chosen = read_game(game, parameters)
+    tell_of_cycles(chosen)
     with Progress() as progress:
         solution = policies_of(chosen).solution
         progress("the frontier", 0, None)

@@ -251,6 +251,8 @@ def tournament(
     if len(names) < 2:
         raise UsageError("--policies needs at least two, as in optimal,random")
     chosen = read_game(game, parameters)
+    if not exact:
+        tell_of_cycles(chosen)
     if has_many(chosen):
         refuse_with_seats(chosen, workers=workers)
         _play_seatings(chosen, names, games, seed, exact=exact)
@@ -261,7 +263,7 @@ def tournament(
         entered = [policies_by_name.find(name) for name in names]
         with team.cluster_pool() as pool:
             results = play(
-                graph,
+                policies_by_name,
                 entered,
                 games=GAMES_OF_A_PAIR if games is None else games,
                 seed=seed,
@@ -276,8 +278,11 @@ def tournament(
             "--no-exact simulates",
             err=True,
         )
-    resting = ties_in_play(graph, *entered)
-    render(tournament_document(graph, results, resting))
+    # the average of endless play doesn't depend on the choice among optimal policies
+    is_average = results.exact and chosen.made_from.objective == "average"
+    mixed = [policy for policy in entered if policy.mixes or not is_average]
+    resting = ties_in_play(graph, *mixed)
+    render(tournament_document(graph, results, resting, is_average=is_average))
 
 
 def _play_seatings(
