@@ -91,7 +91,7 @@ def _finite(game: Game) -> Game:
     warnings.warn(
         f"{game.name} has no end. Only stopping is allowed from "
         f"{' or '.join(f'{name}={cap}' for name, cap in numbers)} on; this is proved to leave the "
-        "values of best play as they are",
+        "values of best play as they are, and other play stops there too",
         GrowthWarning,
         stacklevel=2,
     )
