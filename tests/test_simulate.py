@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
+from cli_runner import output
 from little_games import Ladder
 from naive_play import Xoshiro
 from scipy.stats import chi2
+from stakes import Collect, Gammons
 
 from rollwise.answer.evaluation import evaluate
 from rollwise.answer.references import Policies
@@ -20,6 +25,7 @@ from rollwise.graph.layout import StateLayout
 from rollwise.numbers.randomness import stream
 from rollwise.play.games import PlayTable
 from rollwise.simulate import simulate, tell, tournament
+from rollwise.simulate.seats import simulate_seats
 from rollwise.simulate.turn_by_turn import simulate_large
 
 pytestmark = pytest.mark.kernels
@@ -184,3 +190,34 @@ def test_games_played_turn_by_turn_have_the_same_figures(name):
     if side.win_rate is not None:
         assert (side.wins > 0) == (game.objective == "win")
         assert side.wins + side.draws / 2 == pytest.approx(n * side.win_rate.mean)
+
+
+@pytest.mark.parametrize("game", [Collect(chips=3), Gammons(length=5), Piglet(target=5)], ids=str)
+def test_two_players_with_a_policy_each_get_what_one_gets_against_the_other(game):
+    """Of stakes and payments, too: a seat's gain is the loss of the other."""
+    known = Policies.of(game)
+    graph, pair = known.graph, [known.find(name) for name in ("optimal", "random")]
+    evaluation = evaluate(known, *pair)
+    gain = evaluation.values[0] if graph.is_score else evaluation.win_probability[0]
+    exact = (gain, (0 if graph.is_score else 1) - gain)
+    assert evaluate(known, pair).win_probabilities == pytest.approx(exact)
+    played = simulate_seats(graph, pair, games=cheap(20_000), seed=1)
+    for got, want, error in zip(played.win_rates, exact, played.standard_errors, strict=True):
+        assert abs(got - want) < 5 * error
+
+
+@pytest.mark.parametrize("name", ["Collect", "Gammons"])
+def test_the_commands_name_the_payoffs_of_two_players_with_a_policy_each(name):
+    sheet = f"{Path(__file__).parent / 'stakes.py'}:{name}"
+    told = output("evaluate", sheet, "--policy", "optimal,random", "--json")
+    found = json.loads(told)
+    assert found["unit"] == "expected payoff"
+    alone = output("evaluate", sheet, "--policy", "optimal", "--against", "random", "--json")
+    gain = json.loads(alone)["value"]
+    assert found["payoffs"] == pytest.approx([gain, -gain])
+    options = ("--games", "300", "--seed", "1", "--json")
+    told = output("simulate", sheet, "--policy", "optimal,random", *options)
+    played = json.loads(told)
+    assert played["unit"] == "expected payoff"
+    assert played["payoffs"] == pytest.approx([gain, -gain])
+    assert sum(played["payoff_means"]) == pytest.approx(0)

@@ -463,6 +463,8 @@ class Evaluated(PolicyWorth, frozen=True, kw_only=True, tag="rollwise/evaluate/1
             for seat, (name, number) in enumerate(zip(self.policies, numbers, strict=True), 1):
                 yield f"  seat {seat}, {name}, {self.gets} {number}"
             yield f"  ({worst.sure})"
+            if self.equally_good:
+                yield f"  {self.equally_good.text}"
             return
         versus = f" against {self.against}" if self.against else ""
         yield f"{self.policy}{versus}, at {place_text(self.state or {})}"
@@ -532,8 +534,14 @@ def evaluation_document(
     return Evaluated.on(graph, equally_good=ties, **facts)
 
 
-def shares_document(graph: StateGraph, found: Shares) -> Evaluated:
-    """The result of each seat, with a policy for each."""
+def shares_document(graph: StateGraph, found: Shares, ties: Ties | None = None) -> Evaluated:
+    """The result of each seat, with a policy for each.
+
+    Parameters
+    ----------
+    ties : Ties, optional
+        The effect of the choice among equally good actions of an optimal policy.
+    """
     return Evaluated.on(
         graph,
         kind="certified",
@@ -542,6 +550,7 @@ def shares_document(graph: StateGraph, found: Shares) -> Evaluated:
         policies=list(found.policies),
         **seats_worth(graph, found.win_probabilities),
         error_bound=found.error_bound,
+        equally_good=ties or UNSET,
     )
 
 

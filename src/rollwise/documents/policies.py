@@ -240,16 +240,11 @@ def seats_match_document(graph: StateGraph, played: Played, exact: Shares | None
     """Many games of several seats, with the exact figures beside them."""
     (name,) = seats_worth(graph, ())
     rates = "payoff_means" if name == "payoffs" else "win_rates"
-    facts: dict[str, Any] = {"unit": seats_unit(graph)}
+    facts: dict[str, Any] = {"unit": graph.view.worth_name}
     facts |= {"win_rates": UNSET, rates: played.win_rates, name: None, "error_bound": None}
     if exact is not None:
         facts |= {name: list(exact.win_probabilities), "error_bound": exact.error_bound}
     return Simulated.on(graph, played, kind="estimated", **facts)
-
-
-def seats_unit(graph: StateGraph) -> str:
-    """The name of a seat's result."""
-    return worth_name("win", graph.lotteries.has_seat_payoffs())
 
 
 class Move(Part, frozen=True):
@@ -409,7 +404,7 @@ def seats_tournament_document(graph: StateGraph, results: SeatsTournament) -> Ra
     """The result of each policy, over all tables with it."""
     kind = "estimated" if results.error_bound is None else "certified"
     lists = _lists(results, "results", "among", "standard_errors")
-    return Ranked.on(graph, results, kind=kind, unit=seats_unit(graph), **lists)
+    return Ranked.on(graph, results, kind=kind, unit=graph.view.worth_name, **lists)
 
 
 class Assessed(Part, frozen=True):
@@ -863,5 +858,5 @@ def seats_thumb_document(graph: StateGraph, frontier: SeatsFrontier) -> RulesOfT
         )
         for rule in frontier.rules
     ]
-    name = seats_unit(graph)
+    name = graph.view.worth_name
     return RulesOfThumb.on(graph, frontier.search, kind="certified", rules=rules, unit=name)

@@ -425,7 +425,7 @@ def _rounding(solution: Solution) -> str:
 
 def seats_worth(graph: StateGraph, worth: Sequence[float]) -> dict[str, list[float]]:
     """The results of all seats, under the key of their unit."""
-    name = "payoffs" if graph.lotteries.has_seat_payoffs() else "win_probabilities"
+    name = "payoffs" if graph.is_score else "win_probabilities"
     return {name: list(worth)}
 
 

@@ -14,7 +14,7 @@ from rollwise.answer.certified import solve_and_certify
 from rollwise.answer.evaluation import one_each
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
-from rollwise.graph.policies import Policy
+from rollwise.graph.policies import Policy, seat_payoffs
 from rollwise.many.seats import ending_payoffs, seen_from
 from rollwise.numbers.randomness import check_seed, fresh_seed, stream
 from rollwise.play.games import PlayTable
@@ -31,6 +31,7 @@ class Played:
     Attributes
     ----------
     win_rates, standard_errors : tuple of float
+        Mean payoffs in a game with stakes.
     moves : float
         Actions in a game, on average.
     """
@@ -96,11 +97,15 @@ def simulate_seats(
         graph.players,
     )
     totals, moves = np.zeros((2, n)), 0
-    payoffs, seats = ending_payoffs(graph), np.arange(n)
+    # of two players there may be stakes, and payments on the way
+    paid = n == 2 and graph.is_score
+    payoffs, seats = seat_payoffs(graph) if paid else ending_payoffs(graph), np.arange(n)
     for begin in range(0, games, BLOCK):
         ends = table.run(np.full(min(BLOCK, games - begin), table.starts[0]), words)
         # the mover is the first of an ending's payoffs
         got = payoffs[ends.ended[:, None], (seats - ends.passes[:, None]) % n]
+        if paid:
+            got += np.column_stack([ends.points, -ends.points])
         totals += got.sum(axis=0), (got**2).sum(axis=0)
         moves += int(ends.moves.sum())
     means = totals[0] / games

@@ -252,11 +252,13 @@ def _tell_unfinished(found: Evaluation) -> None:
 
 def _print_seats(game: Game, policy: str) -> None:
     """Print the result of each seat, with a policy for each."""
-    from rollwise.answer.evaluation import evaluate_seats
+    from rollwise.answer.evaluation import evaluate
     from rollwise.answer.references import names_in
+    from rollwise.graph.policies import ties_in_play
 
     with Progress() as progress:
         policies = policies_of(game, progress, any_players=True)
         seated = [policies.find(name) for name in names_in(policy)]
-    shares = evaluate_seats(policies.graph, seated)
-    render(shares_document(policies.graph, shares))
+    graph, shares = policies.graph, evaluate(policies, seated)
+    ties = ties_in_play(graph, *seated) if graph.players == 2 else None
+    render(shares_document(graph, shares, ties))

@@ -206,7 +206,7 @@ def _play_seats(
     exact: bool,
 ) -> None:
     """Play games with a policy for each seat, and print the results."""
-    from rollwise.answer.evaluation import evaluate_seats
+    from rollwise.answer.evaluation import evaluate
     from rollwise.answer.references import names_in
     from rollwise.simulate.seats import simulate_seats
 
@@ -216,7 +216,7 @@ def _play_seats(
     played = simulate_seats(
         policies.graph, seated, games=GAMES if games is None else games, seed=seed
     )
-    shares = evaluate_seats(policies.graph, seated) if exact else None
+    shares = evaluate(policies, seated) if exact else None
     render(seats_match_document(policies.graph, played, shares))
 
 
