@@ -259,6 +259,6 @@ def _print_seats(game: Game, policy: str) -> None:
     with Progress() as progress:
         policies = policies_of(game, progress, any_players=True)
         seated = [policies.find(name) for name in names_in(policy)]
-    graph, shares = policies.graph, evaluate(policies, seated)
+    graph, shares = policies.graph, evaluate(policies, tuple(seated))
     ties = ties_in_play(graph, *seated) if graph.players == 2 else None
     render(shares_document(graph, shares, ties))

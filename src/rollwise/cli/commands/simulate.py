@@ -216,7 +216,7 @@ def _play_seats(
     played = simulate_seats(
         policies.graph, seated, games=GAMES if games is None else games, seed=seed
     )
-    shares = evaluate(policies, seated) if exact else None
+    shares = evaluate(policies, tuple(seated)) if exact else None
     render(seats_match_document(policies.graph, played, shares))
 
 
