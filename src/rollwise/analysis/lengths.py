@@ -104,7 +104,8 @@ class Lengths:
 
 def quantile_of(chance: Floats, share: float) -> int | None:
     """The first number with a cumulative probability of at least `share`; None if there is none."""
-    index = int(np.searchsorted(np.cumsum(chance), share))
+    # a sum equal to the share up to rounding reaches it
+    index = int(np.searchsorted(np.cumsum(chance), share - 1e-12))
     return None if index == len(chance) else index
 
 
