@@ -27,7 +27,7 @@ from rollwise.answer.optimal_set import OptimalSet, ranges_against
 from rollwise.answer.references import Policies
 from rollwise.derive.by_score import by_score
 from rollwise.derive.chase import WithScore
-from rollwise.errors import PolicyError
+from rollwise.errors import PolicyError, UsageError
 from rollwise.games.gamblers_problem import GamblersProblem
 from rollwise.games.pig import Pig, Piglet
 from rollwise.games.threes import Threes
@@ -487,3 +487,8 @@ def test_figures_that_depend_on_the_choice_among_optimal_policies_say_so(command
     assert marks
     assert any(marks) == depends
     assert ("another optimal policy" in output(*command.split())) == depends
+
+
+def test_payments_on_the_way_leave_no_draws():
+    with pytest.raises(UsageError, match="payments on the way"):
+        ranges(Collect(chips=3), ["draw"])

@@ -173,6 +173,12 @@ def test_tournaments_have_the_results_of_evaluate(name):
         assert result == pytest.approx(expected, abs=1e-9)
 
 
+def test_simulated_tournaments_name_what_has_so_many_games():
+    options = ("--policies", "random,optimal", "--no-exact", "--games", "10", "--seed", "1")
+    assert "10 games a policy, seed 1" in output("tournament", "craps", *options)
+    assert "10 games a pair, seed 1" in output("tournament", "piglet", *options)
+
+
 @pytest.mark.parametrize("name", ["craps", "frozen-lake", "threes", "piglet"])
 def test_games_played_turn_by_turn_have_the_same_figures(name):
     """Alone or against another, for points or for a win: as in one graph."""

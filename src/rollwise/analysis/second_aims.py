@@ -197,6 +197,11 @@ def _draw(solution: Solution) -> Quantity:
         raise UsageError(
             f"{graph.title} is never drawn, so there is no chance of a draw to ask for"
         )
+    if graph.action_reward.any():
+        raise UsageError(
+            f"{graph.title} has payments on the way, so that a play drawn at its end may bring "
+            "more or less than nothing: there is no chance of a draw to ask for"
+        )
 
     def amounts(policies: OptimalSet) -> Amounts:
         drawn = (policies.graph.outcome_state < 0) & (policies.graph.outcome_payoff == 0)

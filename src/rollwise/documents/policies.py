@@ -332,7 +332,8 @@ class Ranked(GameDocument, frozen=True, kw_only=True, tag="rollwise/tournament/1
         yield self.title
         sure = "exact, certified ± the error before rounding"
         if simulated:
-            sure = f"{self.games:,} games a pair, seed {self.seed}, ± the standard error"
+            each = "pair" if self.both else "policy"
+            sure = f"{self.games:,} games a {each}, seed {self.seed}, ± the standard error"
         yield f"{self.unit}, {sure}" if self.unit == AVERAGE else sure
         standings = self.standings or []
         results = [as_number(one.result) for one in standings]
