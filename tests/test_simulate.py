@@ -11,8 +11,9 @@ from cli_runner import output
 from little_games import Ladder
 from naive_play import Xoshiro
 from scipy.stats import chi2
-from stakes import Collect, Gammons
+from stakes import Collect, Ends, Gammons
 
+from rollwise import DRAW
 from rollwise.answer.evaluation import evaluate
 from rollwise.answer.references import Policies
 from rollwise.builders import build
@@ -227,3 +228,14 @@ def test_the_commands_name_the_payoffs_of_two_players_with_a_policy_each(name):
     assert played["unit"] == "expected payoff"
     assert played["payoffs"] == pytest.approx([gain, -gain])
     assert sum(played["payoff_means"]) == pytest.approx(0)
+
+
+def test_a_payment_of_1_is_no_win_in_games_played_turn_by_turn_either():
+    game = Ends(end=DRAW, points=1.0)
+    sides = [
+        simulate(game, "random", games=10, seed=1).sides[0],
+        simulate_large(game, "random", games=10, seed=1, answer=lambda: None).sides[0],
+    ]
+    for side in sides:
+        assert side.win_rate is None
+        assert side.score.mean == 1

@@ -78,6 +78,8 @@ class PlayedGames:
         Positions of the games: the start first, then the most frequent ones.
     visits : (n,) int64
         Number of visits, in all games together.
+    has_stakes : bool
+        Whether a game of wins and losses has other payoffs or points in these positions.
     """
 
     seed: int
@@ -88,6 +90,7 @@ class PlayedGames:
     moves: Ints
     positions: NDArray[np.int32]
     visits: Ints
+    has_stakes: bool
 
     @property
     def n(self) -> int:
@@ -269,6 +272,7 @@ def play_turn_by_turn(
         play.moves,
         np.array([row for row, _ in positions], np.int32),
         np.array([often for _, often in positions], np.int64),
+        play.has_stakes,
     )
 
 
@@ -288,7 +292,7 @@ class _Play:
     def __init__(self, games: int, of_two: bool, random: np.random.Generator) -> None:
         self.gains, self.lengths = np.zeros(games), np.zeros(games, np.int64)
         self.moves = np.zeros(games, np.int64)
-        self.of_two = of_two
+        self.of_two, self.has_stakes = of_two, False
         self._sign, self._random = np.ones(games), random
 
     def first_moves(self, games: Ints) -> NDArray[np.bool_]:
@@ -299,6 +303,7 @@ class _Play:
         """Play until no game is in the graph; the unfinished games and their positions."""
         left: list[tuple[Ints, Ints]] = []
         graph, sign = turn.graph, self._sign[games]
+        self.has_stakes |= graph.has_stakes
         stepper, rolls = Stepper(graph, self._random), is_roll(graph)
         for move in stepper.play(lambda states, _: turn.act(states), states, turn.first):
             who = games[move.game]
@@ -367,9 +372,7 @@ def simulate_large(
     solves = "optimal" in names and "optimal" not in game.policies()
     best = answer() if solves else None
     blocks = _played(game, names, games, seed, best, progress)
-    stakes = game.objective == "win" and any(
-        not np.isin(played.gains, (-1.0, 0.0, 1.0)).all() for _, played in blocks
-    )
+    stakes = any(played.has_stakes for _, played in blocks)
     for_points = game.objective != "win" or stakes or (best is not None and best.has_stakes)
     sides = []
     for first in range(len(names)):
