@@ -142,3 +142,10 @@ def test_rules_with_nothing_at_stake(tmp_path, monkeypatch):
     assert "stakes: every play that ends is drawn" in output("check", game)
     for name in ("craps", "super-six sticks=4", "threes dice=1"):
         assert "stakes" not in run("check", *name.split()).stdout
+
+
+def test_one_player_has_no_second_seat_to_be_named():
+    for options in ((), ("--set", "max_sweeps=3")):
+        told = output("evaluate", "frozen-lake", "--policy", "random", *options)
+        assert "%" in told
+        assert "moving" not in told

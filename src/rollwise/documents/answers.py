@@ -423,7 +423,7 @@ class PolicyWorth(GameDocument, frozen=True, kw_only=True):
             if self.method == "iterative":
                 sure = f"estimated: {self.sweeps} sweeps until none changed by {self.theta:g}"
         name = "wins" if is_chance else self.unit
-        first = " moving first" if is_chance or len(shown) > 1 else ""
+        first = " moving first" if len(shown) > 1 else ""
         yield f"  {name} {shown[0]}{first}"
         if len(shown) > 1:
             yield f"  and {shown[1]} moving second"
@@ -491,8 +491,6 @@ class Evaluated(PolicyWorth, frozen=True, kw_only=True, tag="rollwise/evaluate/1
         first = numbers[0]
         if len(numbers) > 1:
             first += f" moving first, {numbers[1]} moving second"
-        elif numbers[0].endswith("%"):
-            first += " moving first"
         sweeps = f"{how_many(self.sweeps or 0, 'sweep')} ({iterate.order})"
         yield f"  after {sweeps} from {subject} of 0 everywhere: {first}"
         yield (
