@@ -476,6 +476,8 @@ MIXED = "0.9*optimal+0.1*random"
         (f"handicap {CONTEST} --points score,rival=0..2", False),
         ("tune threes --vary dice=2,3 --for luck=2", True),
         ("tune threes --vary dice=2,3 --for value=2", False),
+        (f"learn {CONTEST} --games 100 --seed 1 --against optimal", True),
+        (f"learn {CONTEST} --games 100 --seed 1 --against random", False),
         ("diff threes dice=3 skip=true skip=false", True),
         ("diff threes dice=2 skip=false skip=true", False),
     ],
@@ -483,6 +485,7 @@ MIXED = "0.9*optimal+0.1*random"
 def test_figures_that_depend_on_the_choice_among_optimal_policies_say_so(command, depends):
     found = json.loads(output(*command.split(), "--json"))
     parts = [found, *found.get("policies", ()), *found.get("points", ())]
+    parts += [found["against"]] if command.startswith("learn") else []
     marks = [part["equally_good"] for part in parts if "equally_good" in part]
     assert marks
     assert any(marks) == depends

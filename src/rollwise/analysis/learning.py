@@ -42,7 +42,7 @@ from rollwise.engine.following import Following
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph, sign_of
 from rollwise.graph.choices import fold_actions, has_choice
-from rollwise.graph.policies import Policy, reachable_states
+from rollwise.graph.policies import Policy, Ties, reachable_states, ties_in_play
 from rollwise.layers import layer_of_graph
 from rollwise.learn import Learned, Learner
 from rollwise.proofs.endless_play import require_ending
@@ -346,12 +346,15 @@ class LearnedAgainst(NamedTuple):
     gets, best : Certified
         The results of the learned policy and of a best response: a win probability or
         a payoff, mean over the seats.
+    ties : Ties or None
+        The effect of the choice among equally good actions of an optimal opponent.
     """
 
     learned: Learned
     against: str
     gets: Certified
     best: Certified
+    ties: Ties | None
 
 
 def learn_against(
@@ -400,7 +403,8 @@ def learn_against(
     evaluation = evaluate(policies, learned.policy, opponent, starts=[0])
     best = best_response(policies, opponent, starts=[0])
     gets, could = (over_the_seats(one, is_score=graph.is_score) for one in (evaluation, best))
-    return LearnedAgainst(learned, opponent.name, gets, could)
+    ties = ties_in_play(graph, opponent, learned.policy)
+    return LearnedAgainst(learned, opponent.name, gets, could, ties)
 
 
 @dataclass(frozen=True)

@@ -521,6 +521,7 @@ class AgainstPolicy(Part, frozen=True):
     gets_bound: Bound
     best_response: Number
     best_response_bound: Bound
+    equally_good: EquallyGood | None
 
 
 class LearnedPolicy(GameDocument, frozen=True, kw_only=True, tag="rollwise/learn/1"):
@@ -592,6 +593,8 @@ class LearnedPolicy(GameDocument, frozen=True, kw_only=True, tag="rollwise/learn
                 f"\nAgainst {one.policy}, on average over the seats: {name} {gets}; a best "
                 f"response has {best} ({worst.sure})"
             )
+            if one.equally_good:
+                yield one.equally_good.text
 
     def _most_visited(self, *, is_score: bool) -> Iterator[str | Rows]:
         found: Any = self.rows
@@ -674,12 +677,14 @@ def learned_document(
             Assessed.from_result(point, **_figures(point)) for point in checkpoints
         ]
     if against is not None:
-        more["against"] = AgainstPolicy(
-            against.against,
-            against.gets.value,
-            against.gets.bound,
-            against.best.value,
-            against.best.bound,
+        more["against"] = AgainstPolicy.from_result(
+            None,
+            policy=against.against,
+            gets=against.gets.value,
+            gets_bound=against.gets.bound,
+            best_response=against.best.value,
+            best_response_bound=against.best.bound,
+            equally_good=against.ties,
         )
     seen = int((learned.seen > 0).sum())
     facts = {"states": graph.n_states, "states_seen": seen, "kind": "estimated"}
