@@ -149,3 +149,46 @@ def test_one_player_has_no_second_seat_to_be_named():
         told = output("evaluate", "frozen-lake", "--policy", "random", *options)
         assert "%" in told
         assert "moving" not in told
+
+
+DRAWN = """
+from typing import NamedTuple
+from rollwise.game import AGAIN, DRAW, LOSE, PASS, Game
+
+class Spot(NamedTuple):
+    x: int
+
+class Drawn(Game):
+    end = DRAW
+
+    def start(self):
+        return Spot(0)
+
+    def actions(self, s):
+        yield 0
+        yield 1
+
+    def outcomes(self, s, action):
+        if s.x == 0:
+            yield 1, PASS, Spot(1)
+        else:
+            yield 1, self.end, s
+"""
+
+
+def test_the_balance_of_games_that_end_alike(tmp_path):
+    """Without a winner, or with one and the same: nothing is decided, and no result is skill."""
+    (tmp_path / "drawn.py").write_text(DRAWN)
+    page = tmp_path / "page.html"
+    told = output("balance", f"{tmp_path / 'drawn.py'}:Drawn", "--evaluations", "5")
+    assert "never: each game is drawn" in told
+    assert "no share: no variance" in told
+    assert "nan" not in told
+    assert "± 1.0e+02" not in told
+    (tmp_path / "lost.py").write_text(DRAWN.replace("end = DRAW", "end = LOSE"))
+    place = f"{tmp_path / 'lost.py'}:Drawn"
+    told = output("balance", place, "--evaluations", "0", "--out", str(page))
+    assert "in turn 0.00 on average" in told
+    assert "no share: no variance" in told
+    assert "± 1.0e+02" not in told
+    output("balance", f"{tmp_path / 'drawn.py'}:Drawn", "--evaluations", "0", "--out", str(page))

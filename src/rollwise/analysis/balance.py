@@ -210,13 +210,14 @@ class Drama(NamedTuple):
         Expected number of changes of the likelier winner. Equal chances don't change the lead.
     comebacks : Certified
         The probability of a win after a low win probability: at most 1 - `SURE`.
-    decided : Decided
+    decided : Decided or None
+        None if no game is decided: each is drawn.
     """
 
     draws: Certified
     lead_changes: Certified
     comebacks: Certified
-    decided: Decided
+    decided: Decided | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -397,12 +398,14 @@ def _comebacks(chain: Chain, wins: list[Mask], above: list[Mask]) -> Certified:
     return Certified(max(float(total), 0.0), float(off) + 2.0**-50)
 
 
-def _decided(chain: Chain, wins: list[Mask], above: list[Mask], won: float) -> Decided:
-    """Find the turn from which on the winner's chance stays high.
+def _decided(chain: Chain, wins: list[Mask], above: list[Mask], won: float) -> Decided | None:
+    """Find the turn from which on the winner's chance stays high; None if nobody ever wins.
 
     A player's chance becomes high where play enters the positions with a high chance; it stays high
     if the player wins without leaving them again. `won` is the share of games without a draw.
     """
+    if not (wins[0] | wins[1]).any():
+        return None
     at_once, watch = 0.0, np.zeros(chain.graph.n_states)
     # the chance of a move to enter the high positions for the last time, for each player
     for wins_so, high in zip(wins, above, strict=True):

@@ -154,6 +154,11 @@ class SkillFigures(Part, frozen=True):
     against_best: list[float]
     error_bound: Bound
 
+    @property
+    def is_known(self) -> bool:
+        """Whether there is a share: with equal results of all games there is none."""
+        return as_number(self.share.error_bound) < 1
+
 
 class BalanceRule(Part, frozen=True):
     """A rule of thumb."""
@@ -253,7 +258,7 @@ class Balanced(GameDocument, frozen=True, kw_only=True, tag="rollwise/balance/1"
         figures = [self.value, self.luck, self.turns, self.moves, self.decisions.in_a_game]
         figures += [self.decisions.that_matter_in_a_game]
         figures += [one for one in (self.draws, self.lead_changes, self.comebacks) if one]
-        figures += [skill.share] if skill else []
+        figures += [skill.share] if skill and skill.is_known else []
         bounds = [one.error_bound for one in figures] + ([skill.error_bound] if skill else [])
         bounds += [rule.error_bound for rule in self.rules or ()]
         cut = (  # some games are longer than the followed turns
@@ -303,11 +308,14 @@ class Balanced(GameDocument, frozen=True, kw_only=True, tag="rollwise/balance/1"
             yield "ties", self.equally_good.text.removeprefix("ties: ")
 
     def _drama(self) -> Iterator[Line]:
-        if not (self.lead_changes and self.decided and self.comebacks and self.draws):
+        if not (self.lead_changes and self.comebacks and self.draws):
             return
         sure = as_number(self.sure)
         yield "lead changes", f"{self.lead_changes.value:z.4f}"
-        yield "decided", f"{self.decided.text}: then one player wins with {100 * sure:g} % or more"
+        turn = "never: each game is drawn"
+        if self.decided:
+            turn = f"{self.decided.text}: then one player wins with {100 * sure:g} % or more"
+        yield "decided", turn
         yield (
             "comebacks",
             f"{percent(as_number(self.comebacks.value))} of the games are won by a player with "
@@ -322,6 +330,8 @@ class Balanced(GameDocument, frozen=True, kw_only=True, tag="rollwise/balance/1"
             return
         drawn = "players are" if self.is_for_two else "player is"
         share = f"{100 * as_number(skill.share.value):z.2f} % of the variance of the result"
+        if not skill.is_known:
+            share = "no share: no variance of the result is proved"
         yield "skill", f"{share}, where the {drawn} drawn from: {', '.join(skill.levels)}"
         against = " against the best, on average over the seats" if self.is_for_two else ""
         for level, gets in zip(skill.levels[:-1], skill.against_best, strict=False):
@@ -351,7 +361,7 @@ def balance_document(balance: Balance) -> Balanced:
         return {str(q): of.quantile(q / 100) for q in QUANTILES}
 
     decided = None
-    if drama is not None:
+    if drama is not None and drama.decided is not None:
         turn = drama.decided
         decided = DecidedTurn(turn.mean, quantiles(turn), turn.turn.tolist(), turn.later)
     return Balanced.on(

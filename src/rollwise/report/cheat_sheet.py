@@ -217,7 +217,8 @@ def _pictures(found: Balance) -> dict[str, str]:
     if np.count_nonzero(found.lengths.chance) > 1:
         lengths = draw_lengths(found.solution, found.lengths, "the best play")
         drawn["How long it lasts"] = embed(lengths, "lengths")
-    if found.drama is not None and found.drama.decided.turn.sum() > 0:
-        decided = draw_decided(found.solution.graph, found.drama.decided, found.sure)
+    turn = found.drama and found.drama.decided
+    if turn and turn.turn.sum() > 0:
+        decided = draw_decided(found.solution.graph, turn, found.sure)
         drawn["How it is fought out"] = embed(decided, "decided")
     return drawn
