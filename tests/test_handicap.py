@@ -214,7 +214,7 @@ def test_any_game_has_its_figures(seed):
     assert figures.decisions.matter <= figures.decisions.positions
     if figures.skill is not None:
         assert -1e-9 <= figures.skill.share.value <= 1
-    if figures.drama is not None:
+    if figures.drama is not None and figures.drama.decided is not None:
         total = figures.drama.decided.turn.sum() + figures.drama.draws.value
         assert total == pytest.approx(1, abs=1e-6)
 
