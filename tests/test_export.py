@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+from little_games import Ladder, Shortest
 
+import rollwise
 from rollwise.answer.evaluation import best_response
 from rollwise.answer.references import Policies
 from rollwise.answer.solve import solve
@@ -70,6 +72,34 @@ def test_open_spiel_gives_the_same_values(game):
     start = str(loaded.new_initial_state())
     sign = -1 if solution.graph.objective == "minimize" else 1
     assert sign * values[start] == pytest.approx(solution.value, abs=1e-6)
+
+
+@pytest.mark.parametrize("game", [Ladder(top=5), Shortest(top=3)], ids=str)
+def test_rewards_in_open_spiel_add_up_to_the_return(game):
+    """Learners there see the points of a move after its chances; at chance nodes none look."""
+    pyspiel = pytest.importorskip("pyspiel")
+    from rollwise.export.open_spiel import register
+
+    loaded, random = pyspiel.load_game(register(game)), np.random.default_rng(4)
+    for _ in range(20):
+        node, seen = loaded.new_initial_state(), 0.0
+        while not node.is_terminal():
+            if node.is_chance_node():
+                actions, chances = zip(*node.chance_outcomes(), strict=True)
+                node.apply_action(int(random.choice(actions, p=chances)))
+            else:
+                node.apply_action(int(random.choice(node.legal_actions())))
+            seen += 0.0 if node.is_chance_node() else node.rewards()[0]
+        assert seen == pytest.approx(node.returns()[0])
+
+
+def test_points_come_back_from_open_spiel():
+    pyspiel = pytest.importorskip("pyspiel")
+    from rollwise.export.open_spiel import register
+
+    game = Ladder(top=4)
+    again = rollwise.from_open_spiel(pyspiel.load_game(register(game)))
+    assert rollwise.solve(again).value == pytest.approx(solve(game).value, abs=1e-12)
 
 
 def test_parquet_backs_up_to_the_values(tmp_path):
