@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
 import numpy as np
 import polars as pl
 import pytest
 from little_games import Ladder, Shortest
 
 import rollwise
+from rollwise import AGAIN, DRAW, LOSE, WIN, Game, parameter
 from rollwise.answer.evaluation import best_response
 from rollwise.answer.references import Policies
 from rollwise.answer.solve import solve
@@ -16,6 +20,37 @@ from rollwise.games.craps import Craps
 from rollwise.games.pig import Pig
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
+
+
+
+class Place(NamedTuple):
+    """A place that a player need not leave."""
+
+    place: int
+
+
+@dataclass(frozen=True)
+class Hesitant(Game):
+    """One player waits for ever, or wins, draws or loses."""
+
+    players: ClassVar = 1
+    endless: str = parameter("draw", among=("draw", "lose"))
+
+    def start(self):
+        return Place(0)
+
+    def actions(self, s):
+        yield 0
+        yield 1
+
+    def outcomes(self, s, action):
+        if action == 0:
+            yield 1, AGAIN, s
+        else:
+            yield 1, WIN, s
+            yield 1, DRAW, s
+            yield 2, LOSE, s
+
 
 # Games with the second player's policy, which leaves one to choose.
 ONE_PLAYER = [
@@ -56,6 +91,28 @@ def test_storm_gives_the_same_values(tmp_path, form, game, against):
     if not solution.is_score:
         shares = storms_answer(path, form, 'R{"share"}max=? [F "finished"]')
         assert shares == pytest.approx(ours, abs=1e-6)
+
+
+def test_queries_of_games_with_endless_play(tmp_path):
+    """A total up to the end is infinite there, so it isn't the query."""
+    query = 'R{"share"}max=? [C]'
+    for form in ("prism", "drn"):
+        path = tmp_path / f"model.{form}"
+        solution = solve(Hesitant(endless="lose"))
+        export(solution, path, form)
+        assert f"{query}\n" in path.read_text()
+        assert 'share"}max=? [F' not in path.read_text()
+        export(solve(Hesitant(endless="draw")), path, form)
+        assert "go on for ever, which is a draw: queries count it as no win" in path.read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", ["prism", "drn"])
+def test_storm_gives_the_same_values_where_endless_play_is_lost(tmp_path, form):
+    solution = solve(Hesitant(endless="lose"))
+    export(solution, tmp_path / f"model.{form}", form)
+    shares = storms_answer(tmp_path / f"model.{form}", form, 'R{"share"}max=? [C]')
+    assert shares == pytest.approx(solution.win_probability, abs=1e-6)
 
 
 @pytest.mark.slow

@@ -57,9 +57,10 @@ export class Series {
     const decisions = sum(this.games.map(({ session, eyes }) => own(session, eyes).length));
     const rows = [];
     if (head.objective === "win" && !head.has_stakes) {
-      const won = ledgers.filter(({ result }) => result > 0).length;
-      const drew = ledgers.filter(({ result }) => result === 0).length;
-      rows.push([SAY.wonDrewLost, `${won}, ${drew}, ${ledgers.length - won - drew}`]);
+      // 1 is a win and -1 a loss; a win shared by all of three players is -1/3 for each
+      const won = ledgers.filter(({ result }) => result === 1).length;
+      const lost = ledgers.filter(({ result }) => result === -1).length;
+      rows.push([SAY.wonDrewLost, `${won}, ${ledgers.length - won - lost}, ${lost}`]);
     } else {
       rows.push([head.has_stakes ? SAY.gainedMean : SAY.scoredMean, figures.level(mean(ledgers.map(({ result }) => result)))]);
     }
