@@ -174,6 +174,12 @@ def test_perfect_play_against_policies_is_what_seats_say(node):
         assert shares[name] == pytest.approx(np.mean(won), abs=1e-10)
 
 
+def test_wins_shared_by_three_players_are_no_losses(node):
+    """-1/3 is a third of a win, for each of three players."""
+    solution = rollwise.solve(Pig(target=6, players=3))
+    assert node(solution, "results", "1", "-1", "-0.3333333333333333", "0", "1") == [2, 2, 1]
+
+
 @pytest.mark.parametrize("name", sorted(available()))
 def test_a_goal_names_the_end_of_its_game(name):
     game = available()[name]()

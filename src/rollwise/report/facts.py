@@ -8,6 +8,7 @@ draw, estimate statements about all positions.
 from __future__ import annotations
 
 import inspect
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from math import hypot
@@ -24,10 +25,10 @@ from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.builders.rules import Rules
 from rollwise.builders.some_states import positions_at_once
-from rollwise.errors import UnknownGame, UsageError
+from rollwise.errors import RollwiseError, UnknownGame, UsageError
 from rollwise.game import Game
 from rollwise.games import find_installed
-from rollwise.graph import title_of, win_probability
+from rollwise.graph import sign_of, title_of, win_probability
 from rollwise.graph.choices import has_choice, is_throw
 from rollwise.graph.policies import ties_in_play
 from rollwise.numbers.printed import estimated
@@ -182,6 +183,17 @@ class Facts:
         assert self.answer.game is not None
         return [*self.answer.game.policies(), *([RANDOM] if self.responds else [])]
 
+    @property
+    def meets_ties(self) -> bool:
+        """Whether a perfect player against some policy comes to several equally good actions."""
+        solution = self.solution
+        for name in self.policy_names if solution.graph.players == 2 else ():
+            with suppress(RollwiseError):  # the table names the faults
+                policy = Policies.of(solution).find(name)
+                if ties_in_play(solution.graph, solution.policy, policy) is not None:
+                    return True
+        return False
+
     def cells(self, name: str) -> list[str]:
         """The results of a policy, as the cells of a row.
 
@@ -225,6 +237,7 @@ class Sampled(Facts):
     )
     responds = False
     ties = None
+    meets_ties = False
 
     @cached_property
     def best(self) -> Player:
@@ -344,7 +357,9 @@ class Sampled(Facts):
         seats = [1, -1][: len(played)]  # gains are the first player's
         means = [sign * games.mean for sign, games in zip(seats, played, strict=True)]
         errors = [games.standard_error for games in played]
-        behind = abs(answer.value - means[0]) if len(played) == 1 else -sum(means) / 2
+        behind = -sum(means) / 2
+        if len(played) == 1:  # an estimate may lie on the other side of the best value
+            behind = float(sign_of(answer.objective)) * (answer.value - means[0])
         off = errors[0] if len(played) == 1 else hypot(*errors) / 2
         if answer.is_score:
             shown = [str(estimated(*pair)) for pair in zip(means, errors, strict=True)]
