@@ -17,6 +17,7 @@ from rollwise.answer.references import Policies
 from rollwise.answer.solve import solve
 from rollwise.export import export
 from rollwise.games.craps import Craps
+from rollwise.games.frozen_lake import FrozenLake
 from rollwise.games.pig import Pig
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
@@ -228,3 +229,24 @@ def test_solvers_find_the_values_in_the_program(tmp_path, game, program, form, s
     assert bool(chosen) is (program == "mixed-integer")
     for name in chosen & {"r_4_1_2_0_throw", "r_4_1_2_0_stop"}:
         assert name == "r_4_1_2_0_stop"
+
+
+@pytest.mark.parametrize("program", ["linear-programming", "mixed-integer"])
+@pytest.mark.parametrize(
+    "game", [Hesitant(endless="draw"), Hesitant(endless="lose"), FrozenLake()], ids=str
+)
+def test_programs_have_the_worth_of_endless_play(tmp_path, game, program):
+    solution = solve(game)
+    path = tmp_path / "program.lp"
+    export(solution, path, "lp", program=program)
+    found = solvers_answer(path, "highs")
+    values = {
+        f"x_{'_'.join(map(str, row))}": worth
+        for row, worth in zip(
+            solution.graph.states.tolist(), solution.win_probabilities.tolist(), strict=True
+        )
+    }
+    shown = {name: x for name, x in found.items() if name.startswith("x_")}
+    assert shown == pytest.approx({name: values[name] for name in shown}, abs=2e-5)
+    start = "_".join(map(str, solution.graph.row(0)))
+    assert f"x_{start}" in shown

@@ -90,11 +90,34 @@ class Choosy(Game):
         yield 1, PASS if s.chips > 1 else LOSE, Chips(1)
 
 
+@dataclass(frozen=True)
+class Waiting(Game):
+    """Wait for ever, or lose two times in three."""
+
+    players: ClassVar = 1
+    endless: ClassVar = "draw"
+
+    def start(self):
+        return Chips(1)
+
+    def actions(self, s):
+        yield 0
+        yield 1
+
+    def outcomes(self, s, action):
+        yield 1, WIN if action else AGAIN, s
+        yield 2 * action, LOSE, s
+
+
 def test_a_report_says_that_figures_depend_on_equally_good_moves():
     assert "Of equally good moves the perfect player takes the first" in report(
         rollwise.solve(Choosy())
     )
     assert not Facts.of(rollwise.solve(Pig(target=6))).meets_ties
+
+
+def test_best_play_without_an_end_is_no_simulation():
+    assert "no game comes to its end" in report(rollwise.solve(Waiting()))
 
 
 def unfolded(document):

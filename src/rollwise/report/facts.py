@@ -19,12 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.analysis.lengths import Lengths, lengths
+from rollwise.answer.average import average_of, average_of_policy
 from rollwise.answer.evaluation import best_response, evaluate
 from rollwise.answer.layered_states import LayeredStates
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.builders.rules import Rules
 from rollwise.builders.some_states import positions_at_once
+from rollwise.derive.average import Average
 from rollwise.errors import RollwiseError, UnknownGame, UsageError
 from rollwise.game import Game
 from rollwise.games import find_installed
@@ -99,6 +101,7 @@ class Facts:
     has_maps: ClassVar[bool] = True
     spread: ClassVar[str] = ""
     guess: ClassVar[str] = ""
+    no_end: ClassVar[str] = "With the best play no game comes to its end."
     drawn: ClassVar[str] = ""
     of_games: ClassVar[str] = ""
     how_proved: ClassVar[str] = (
@@ -155,6 +158,12 @@ class Facts:
         return shown_costs(self.solution, second_best_costs(self.solution))
 
     @property
+    def is_average(self) -> bool:
+        """Whether play has no end, so that a game of the report is a cycle."""
+        game = self.answer.game
+        return game is not None and game.made_from.objective == "average"
+
+    @property
     def unit(self) -> str:
         """The unit of costs."""
         return "points" if self.answer.is_score else "percentage points"
@@ -203,6 +212,10 @@ class Facts:
         """
         solution, graph = self.solution, self.solution.graph
         policy = Policies.of(solution).find(name)
+        if self.is_average:
+            assert isinstance(solution.game, Average)
+            (best, _), (reached, _) = average_of(solution), average_of_policy(solution.game, policy)
+            return [f"{reached:z.4f}", f"{best - reached:z.4f}"]
         if graph.players == 1:
             value = float(evaluate(graph, policy, starts=[0]).values[0])
             worse = abs(solution.value - value)
@@ -235,6 +248,7 @@ class Sampled(Facts):
         "a bound of its error goes with each value from the end of the game to the start, and "
         "allows"
     )
+    no_end = "None of the simulated games came to its end."
     responds = False
     ties = None
     meets_ties = False
