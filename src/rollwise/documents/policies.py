@@ -837,6 +837,11 @@ class RulesOfThumb(GameDocument, frozen=True, kw_only=True, tag="rollwise/thumb/
         else:
             seats = ", on average over the seats" if len(heads) > 2 else ""
             yield f"losses against optimal play in {unit}{seats} ({sure}); {best}"
+            if seats and not is_score:
+                yield (
+                    "the exploitability is the mean payoff of a best response: 1 for a win, -1 for "
+                    "a loss"
+                )
         yield from spread_words(spreads)
         if self.timed_out:
             yield (
