@@ -11,7 +11,7 @@ import pytest
 from little_games import Ladder, Shortest
 
 import rollwise
-from rollwise import AGAIN, DRAW, LOSE, WIN, Game, parameter
+from rollwise import AGAIN, DRAW, LOSE, PASS, WIN, Game, parameter
 from rollwise.answer.evaluation import best_response
 from rollwise.answer.references import Policies
 from rollwise.answer.solve import solve
@@ -151,11 +151,30 @@ def test_rewards_in_open_spiel_add_up_to_the_return(game):
         assert seen == pytest.approx(node.returns()[0])
 
 
-def test_points_come_back_from_open_spiel():
+@dataclass(frozen=True)
+class Toll(Game):
+    """Two players; a better chance to win costs a payment to the other."""
+
+    def start(self):
+        return Place(0)
+
+    def actions(self, s):
+        yield 0
+        yield 1
+
+    def reward(self, s, action):
+        return -0.25 * action
+
+    def outcomes(self, s, action):
+        yield 1 + action, WIN, s
+        yield 1, PASS if s.place < 3 else DRAW, Place(s.place + 1)
+
+
+@pytest.mark.parametrize("game", [Ladder(top=4), Toll()], ids=str)
+def test_points_come_back_from_open_spiel(game):
     pyspiel = pytest.importorskip("pyspiel")
     from rollwise.export.open_spiel import register
 
-    game = Ladder(top=4)
     again = rollwise.from_open_spiel(pyspiel.load_game(register(game)))
     assert rollwise.solve(again).value == pytest.approx(solve(game).value, abs=1e-12)
 
