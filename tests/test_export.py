@@ -23,7 +23,6 @@ from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
 
 
-
 class Place(NamedTuple):
     """A place that a player need not leave."""
 

@@ -13,7 +13,9 @@ from little_games import NO_CONTEST
 from msgspec.structs import replace
 from play_games import Capture, Odd
 from small_games import SMALL, played
+from stakes import Gammons
 
+import rollwise
 from rollwise.coach import Session, Table, read_records, replay, written
 from rollwise.coach.game_record import RecordError, agreed_game
 from rollwise.coach.ledger import grade, stake
@@ -200,3 +202,9 @@ def test_costs_are_graded_by_what_is_at_stake(kind):
         "bad",
         "very bad",
     ]
+
+
+def test_the_stake_of_two_players_is_seen_from_both_sides():
+    """Where the mover is never behind, the other player has the opposite values."""
+    solution = rollwise.solve(Gammons(length=4))
+    assert stake(solution) == 2 * np.abs(solution.values).max()

@@ -9,7 +9,8 @@ luck in backgammon; Montgomery, "Variance reduction", GammOnLine 2000.)
 
 The grades are those of GNU Backgammon's tutor. They compare the cost with the stake of the
 whole game: the difference between a loss and a win, or in a game for points or stakes between the
-best and the worst value of a position, or 0. A choice that costs 2 % of it or more is doubtful, from 4 % bad, and from 8 % very bad.
+best and the worst value of a position, or 0. A choice that costs 2 % of it or more is doubtful,
+from 4 % bad, and from 8 % very bad.
 """
 
 from __future__ import annotations
