@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -11,7 +12,7 @@ import pytest
 from little_games import Ladder, Shortest
 
 import rollwise
-from rollwise import AGAIN, DRAW, LOSE, PASS, WIN, Game, parameter
+from rollwise import AGAIN, DRAW, END, LOSE, PASS, WIN, Game, parameter
 from rollwise.answer.evaluation import best_response
 from rollwise.answer.references import Policies
 from rollwise.answer.solve import solve
@@ -268,3 +269,35 @@ def test_programs_have_the_worth_of_endless_play(tmp_path, game, program):
     assert shown == pytest.approx({name: values[name] for name in shown}, abs=2e-5)
     start = "_".join(map(str, solution.graph.row(0)))
     assert f"x_{start}" in shown
+
+
+@dataclass(frozen=True)
+class Trap(Game):
+    """A walk of a step, beside a trap that costs for ever."""
+
+    players: ClassVar = 1
+    objective: ClassVar = "minimize"
+
+    def start(self):
+        return Place(0)
+
+    def roots(self):
+        yield Place(0)
+        yield Place(9)
+
+    def actions(self, s):
+        yield 0
+        yield 1
+
+    def reward(self, s, action):
+        return 1.0
+
+    def outcomes(self, s, action):
+        yield 1, AGAIN if action or s.place else END, Place(9)
+
+
+def test_infinite_values_are_null_in_json(tmp_path):
+    export(solve(Trap()), tmp_path / "trap.json", "json")
+    first, trap = json.loads((tmp_path / "trap.json").read_text())["states"]
+    assert (first["value"], [one["value"] for one in first["actions"]]) == (1.0, [1.0, None])
+    assert trap["value"] is None
