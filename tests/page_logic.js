@@ -5,6 +5,7 @@ import { Figures } from "./figures.js";
 import { Game } from "./game.js";
 import { inflated } from "./inflate.js";
 import { recordOf } from "./record.js";
+import { wonDrewLost } from "./series.js";
 import { Session } from "./session.js";
 import { Speech, conjugated } from "./speech.js";
 
@@ -90,6 +91,7 @@ const found = {
   game: oneGame,
   record: recorded,
   back: takenBack,
+  results: () => wonDrewLost(rest.map(Number)),
   head: () => game.head,
   conjugated: () => rest.map((deed) => conjugated(deed, false)),
 }[what](...rest);

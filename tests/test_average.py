@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -265,6 +266,12 @@ def test_the_average_of_a_policy(tmp_path: Path) -> None:
     assert "in the long run" in output(
         "evaluate", "parrondo.py", "--policy", "coin-a", cwd=tmp_path
     )
+    output("report", "parrondo.py", "--out", "report.html", cwd=tmp_path)
+    told = (tmp_path / "report.html").read_text()  # averages, and not the values of a cycle
+    assert "<td>-0.0100</td><td>0.3245</td>" in re.sub(r"<td[^>]*>", "<td>", told)
+    assert "game below is a cycle" in told
+    assert "here a game is a cycle" in run("thumb", "parrondo.py", "--evaluations", "5",
+                                           cwd=tmp_path).stderr  # fmt: skip
 
 
 def test_commands_compare_averages(tmp_path: Path) -> None:

@@ -2,18 +2,56 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
 import numpy as np
 import polars as pl
 import pytest
+from little_games import Ladder, Shortest
 
+import rollwise
+from rollwise import AGAIN, DRAW, END, LOSE, PASS, WIN, Game, parameter
 from rollwise.answer.evaluation import best_response
 from rollwise.answer.references import Policies
 from rollwise.answer.solve import solve
 from rollwise.export import export
 from rollwise.games.craps import Craps
+from rollwise.games.frozen_lake import FrozenLake
 from rollwise.games.pig import Pig
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
+
+
+class Place(NamedTuple):
+    """A place that a player need not leave."""
+
+    place: int
+
+
+@dataclass(frozen=True)
+class Hesitant(Game):
+    """One player waits for ever, or wins, draws or loses."""
+
+    players: ClassVar = 1
+    endless: str = parameter("draw", among=("draw", "lose"))
+
+    def start(self):
+        return Place(0)
+
+    def actions(self, s):
+        yield 0
+        yield 1
+
+    def outcomes(self, s, action):
+        if action == 0:
+            yield 1, AGAIN, s
+        else:
+            yield 1, WIN, s
+            yield 1, DRAW, s
+            yield 2, LOSE, s
+
 
 # Games with the second player's policy, which leaves one to choose.
 ONE_PLAYER = [
@@ -56,6 +94,28 @@ def test_storm_gives_the_same_values(tmp_path, form, game, against):
         assert shares == pytest.approx(ours, abs=1e-6)
 
 
+def test_queries_of_games_with_endless_play(tmp_path):
+    """A total up to the end is infinite there, so it isn't the query."""
+    query = 'R{"share"}max=? [C]'
+    for form in ("prism", "drn"):
+        path = tmp_path / f"model.{form}"
+        solution = solve(Hesitant(endless="lose"))
+        export(solution, path, form)
+        assert f"{query}\n" in path.read_text()
+        assert 'share"}max=? [F' not in path.read_text()
+        export(solve(Hesitant(endless="draw")), path, form)
+        assert "go on for ever, which is a draw: queries count it as no win" in path.read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", ["prism", "drn"])
+def test_storm_gives_the_same_values_where_endless_play_is_lost(tmp_path, form):
+    solution = solve(Hesitant(endless="lose"))
+    export(solution, tmp_path / f"model.{form}", form)
+    shares = storms_answer(tmp_path / f"model.{form}", form, 'R{"share"}max=? [C]')
+    assert shares == pytest.approx(solution.win_probability, abs=1e-6)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("game", [Pig(target=9), SuperSix(sticks=7), Threes(dice=3)], ids=str)
 def test_open_spiel_gives_the_same_values(game):
@@ -70,6 +130,53 @@ def test_open_spiel_gives_the_same_values(game):
     start = str(loaded.new_initial_state())
     sign = -1 if solution.graph.objective == "minimize" else 1
     assert sign * values[start] == pytest.approx(solution.value, abs=1e-6)
+
+
+@pytest.mark.parametrize("game", [Ladder(top=5), Shortest(top=3)], ids=str)
+def test_rewards_in_open_spiel_add_up_to_the_return(game):
+    """Learners there see the points of a move after its chances; at chance nodes none look."""
+    pyspiel = pytest.importorskip("pyspiel")
+    from rollwise.export.open_spiel import register
+
+    loaded, random = pyspiel.load_game(register(game)), np.random.default_rng(4)
+    for _ in range(20):
+        node, seen = loaded.new_initial_state(), 0.0
+        while not node.is_terminal():
+            if node.is_chance_node():
+                actions, chances = zip(*node.chance_outcomes(), strict=True)
+                node.apply_action(int(random.choice(actions, p=chances)))
+            else:
+                node.apply_action(int(random.choice(node.legal_actions())))
+            seen += 0.0 if node.is_chance_node() else node.rewards()[0]
+        assert seen == pytest.approx(node.returns()[0])
+
+
+@dataclass(frozen=True)
+class Toll(Game):
+    """Two players; a better chance to win costs a payment to the other."""
+
+    def start(self):
+        return Place(0)
+
+    def actions(self, s):
+        yield 0
+        yield 1
+
+    def reward(self, s, action):
+        return -0.25 * action
+
+    def outcomes(self, s, action):
+        yield 1 + action, WIN, s
+        yield 1, PASS if s.place < 3 else DRAW, Place(s.place + 1)
+
+
+@pytest.mark.parametrize("game", [Ladder(top=4), Toll()], ids=str)
+def test_points_come_back_from_open_spiel(game):
+    pyspiel = pytest.importorskip("pyspiel")
+    from rollwise.export.open_spiel import register
+
+    again = rollwise.from_open_spiel(pyspiel.load_game(register(game)))
+    assert rollwise.solve(again).value == pytest.approx(solve(game).value, abs=1e-12)
 
 
 def test_parquet_backs_up_to_the_values(tmp_path):
@@ -141,3 +248,56 @@ def test_solvers_find_the_values_in_the_program(tmp_path, game, program, form, s
     assert bool(chosen) is (program == "mixed-integer")
     for name in chosen & {"r_4_1_2_0_throw", "r_4_1_2_0_stop"}:
         assert name == "r_4_1_2_0_stop"
+
+
+@pytest.mark.parametrize("program", ["linear-programming", "mixed-integer"])
+@pytest.mark.parametrize(
+    "game", [Hesitant(endless="draw"), Hesitant(endless="lose"), FrozenLake()], ids=str
+)
+def test_programs_have_the_worth_of_endless_play(tmp_path, game, program):
+    solution = solve(game)
+    path = tmp_path / "program.lp"
+    export(solution, path, "lp", program=program)
+    found = solvers_answer(path, "highs")
+    values = {
+        f"x_{'_'.join(map(str, row))}": worth
+        for row, worth in zip(
+            solution.graph.states.tolist(), solution.win_probabilities.tolist(), strict=True
+        )
+    }
+    shown = {name: x for name, x in found.items() if name.startswith("x_")}
+    assert shown == pytest.approx({name: values[name] for name in shown}, abs=2e-5)
+    start = "_".join(map(str, solution.graph.row(0)))
+    assert f"x_{start}" in shown
+
+
+@dataclass(frozen=True)
+class Trap(Game):
+    """A walk of a step, beside a trap that costs for ever."""
+
+    players: ClassVar = 1
+    objective: ClassVar = "minimize"
+
+    def start(self):
+        return Place(0)
+
+    def roots(self):
+        yield Place(0)
+        yield Place(9)
+
+    def actions(self, s):
+        yield 0
+        yield 1
+
+    def reward(self, s, action):
+        return 1.0
+
+    def outcomes(self, s, action):
+        yield 1, AGAIN if action or s.place else END, Place(9)
+
+
+def test_infinite_values_are_null_in_json(tmp_path):
+    export(solve(Trap()), tmp_path / "trap.json", "json")
+    first, trap = json.loads((tmp_path / "trap.json").read_text())["states"]
+    assert (first["value"], [one["value"] for one in first["actions"]]) == (1.0, [1.0, None])
+    assert trap["value"] is None

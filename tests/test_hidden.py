@@ -464,6 +464,23 @@ def test_open_spiel_finds_the_same_exploitability(name, parameters, known):
     assert sum(ours) == pytest.approx(gain)
 
 
+class Ante(KuhnPoker):
+    """A first action that costs a part of a chip, so that numbers are doubles."""
+
+    def reward(self, s, action):
+        return -0.125 * action
+
+
+def test_a_file_has_doubles_as_gambit_reads_them():
+    pyspiel = pytest.importorskip("pyspiel")
+    found = solve(Ante())
+    assert not found.positions.is_exact
+    spiel = pyspiel.load_efg_game(efg(found.positions))
+    gain = pyspiel.nash_conv(spiel, pyspiel.UniformRandomPolicy(spiel))
+    ours = [found.best_response("random", seat)[0] for seat in (0, 1)]
+    assert sum(ours) == pytest.approx(gain)
+
+
 @dataclass(frozen=True)
 class Leaks(Game):
     """The actions tell the other die."""

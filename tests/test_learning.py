@@ -202,3 +202,15 @@ def test_games_of_three_players_are_recorded_by_seat():
     assert np.array_equal(learner.tallies[0].sums[:, :3], expected)
     with pytest.raises(UsageError, match="'lose' is no ending"):
         learner.record([(0, "lose")])
+
+
+def test_estimates_of_three_players_are_shares_of_the_win():
+    """The estimate of the start is the first seat's share of the games by self-play."""
+    graph = Policies.of(Pig(target=4, sides=3, players=3), any_players=True).graph
+    result = learn(graph, 400, seed=2)
+    action = result.best_actions[0]
+    assert result.estimates[0] == result.values[action]
+    assert result.estimate_errors[0] == result.standard_errors[action]
+    assert 0 <= result.estimates.max() <= 1
+    with pytest.raises(UsageError, match="Q-learning is for one or two"):
+        Learner(graph, method="q-learning")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import pytest
@@ -10,15 +12,16 @@ from cli_runner import output, refusal
 from little_games import Ladder
 from stakes import Gammons
 
-from rollwise import solve
+from rollwise import AGAIN, END, Game, solve
 from rollwise.analysis.learning import REASONS, Reference, assess, loss_of
 from rollwise.answer.evaluation import best_response, evaluate
 from rollwise.answer.solution import Solution
 from rollwise.builders import build
+from rollwise.documents.policies import learned_document
 from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.games.pig import Piglet
 from rollwise.games.threes import Threes
-from rollwise.learn import Learner
+from rollwise.learn import Learner, learn
 from rollwise.play.games import PlayTable
 
 
@@ -178,3 +181,39 @@ def test_a_loss_is_in_the_unit_of_the_results(game):
     loss, bound = loss_of(learned, solution)
     assert loss == pytest.approx(scale * lost, abs=1e-12)
     assert 0 < bound < 1e-9
+
+
+class Square(NamedTuple):
+    x: int
+    y: int
+
+
+@dataclass(frozen=True)
+class Steps(Game):
+    """A step right, and perhaps one up, for a point each; a square of four positions."""
+
+    players: ClassVar = 1
+    objective: ClassVar = "minimize"
+
+    def start(self):
+        return Square(0, 0)
+
+    def roots(self):
+        for x in range(2):
+            yield Square(x, 0)
+            yield Square(x, 1)
+
+    def actions(self, s):
+        yield 0
+
+    def reward(self, s, action):
+        return 1.0
+
+    def outcomes(self, s, action):
+        yield 1, END if s.x else AGAIN, Square(1, s.y)
+
+
+def test_a_matrix_of_scores_says_how_unseen_positions_look():
+    lines = list(learned_document(learn(build(Steps()), 3, seed=1)).blocks())
+    assert "\nScore of that action (nan: never seen)" in lines
+    assert "nan" in str(lines[-1])

@@ -21,7 +21,8 @@ from rollwise.games import create, find
 from rollwise.games.craps import Craps
 from rollwise.games.pig import Pig
 from rollwise.games.threes import Threes
-from rollwise.models.model import simple_fraction
+from rollwise.models.game import game_class
+from rollwise.models.model import OVER, Model, simple_fraction
 
 GAME = {  # x and y; the second player moves in the state 1
     "index": {
@@ -105,6 +106,8 @@ def test_a_game_of_two_in_umb(tmp_path, zipped):
     assert solution.graph.states.tolist() == [[0, 5], [1, 5], [2, 5], [3, 4]]
     # the second player now seeks g, and goes back and forth until play comes there
     assert chance(solved(path, optimum="min")) == pytest.approx(0, abs=1e-12)
+    # a discount ends play without g: from 1 the second player reaches it with 1/20 + 9/40 of this
+    assert chance(solved(path, optimum="min", discount="0.5")) == pytest.approx(30 / 31, abs=1e-14)
     assert rollwise.builders.build(create(find(path), {}), mode="interpreted").content_hash == (
         solution.graph.content_hash
     )
@@ -359,6 +362,25 @@ def test_rewards_of_branches_are_paid_once_they_happen():
     # v = 0.5 (1 + 0.9 v) + 0.25 * 3
     solution = rollwise.solve(rollwise.from_gymnasium(table, 0.9))
     assert solution.value == pytest.approx(1.25 / 0.55, abs=1e-13)
+
+
+def test_a_reward_of_two_players_is_paid_once_where_play_ends():
+    """Both branches pay 1, and one of them ends play; the second player then pays 2 to stay."""
+    model = Model.of(
+        "toll",
+        3,
+        [0, 0, 1, 2],
+        [0, 0, 0, 0],
+        [1, OVER, 2, 2],
+        ([0, 0, 1, 1], [Fraction(1, 2), Fraction(1)]),
+        owner=[0, 1, 0],
+        players=2,
+        labels={"end": np.array([False, False, True])},
+        rewards={"paid": [1.0, 1.0, 2.0, 0.0]},
+    )
+    for optimum, sign in (("max", 1), ("min", -1)):
+        game = game_class(model, goal="end", rewards="paid", optimum=optimum)()
+        assert rollwise.solve(game).value == pytest.approx(sign * 2.0, abs=1e-14)
 
 
 def test_games_of_open_spiel():

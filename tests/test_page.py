@@ -11,8 +11,9 @@ import shutil
 import subprocess
 import zlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from tests.little_games import HostileNames
 from tests.throwing import Runners
 
 import rollwise
+from rollwise import DRAW, WIN, Game, won_by
 from rollwise.answer.references import Policies
 from rollwise.coach import Session, Table, read_records, replay
 from rollwise.documents.played import Figures
@@ -172,6 +174,38 @@ def test_perfect_play_against_policies_is_what_seats_say(node):
             seats[seat][seat] = "optimal"
         won = [rollwise.evaluate(solution, seats[k]).win_probabilities[k] for k in range(3)]
         assert shares[name] == pytest.approx(np.mean(won), abs=1e-10)
+
+
+class Turns(NamedTuple):
+    turn: int
+
+
+@dataclass(frozen=True)
+class Sharing(Game):
+    """Three players; the first turn ends in a win, a loss, or one of two shared wins."""
+
+    players: ClassVar = 3
+
+    def start(self):
+        return Turns(0)
+
+    def actions(self, s):
+        yield 0
+
+    def outcomes(self, s, action):
+        yield 1, WIN, s
+        yield 1, won_by(1, 2), s
+        yield 1, won_by(0, 2), s
+        yield 1, DRAW, s
+
+
+def test_wins_shared_by_three_players_are_no_losses(node):
+    """-1/3 is a third of a win, for each of three players."""
+    solution = rollwise.solve(Sharing())
+    assert node(solution, "results", "1", "-1", "-0.3333333333333333", "0", "1") == [2, 2, 1]
+    (choice,) = node(solution, "states")[0]["choices"]
+    texts = [outcome["text"] for outcome in choice["outcomes"]]
+    assert texts == ["wins", "loses", "shares the win", "shares the win"]
 
 
 @pytest.mark.parametrize("name", sorted(available()))

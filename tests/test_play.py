@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -13,14 +14,25 @@ from little_games import NO_CONTEST
 from msgspec.structs import replace
 from play_games import Capture, Odd
 from small_games import SMALL, played
+from stakes import Gammons, Pays
 
+import rollwise
 from rollwise.coach import Session, Table, read_records, replay, written
 from rollwise.coach.game_record import RecordError, agreed_game
 from rollwise.coach.ledger import grade, stake
+from rollwise.coach.tally import tally
 from rollwise.derive.contest import Duel
 from rollwise.documents.played import GameLedger, MoveAccount, ledger_document
 from rollwise.errors import UsageError
 from rollwise.games import available
+from rollwise.games.threes import Threes
+
+
+class Paid(Pays):
+    """One player, who is paid at the end."""
+
+    players: ClassVar[int] = 1
+
 
 GAMES = {**available(), "capture": Capture, "odd": Odd}
 KINDS = [(name, None) for name in sorted(GAMES)]
@@ -200,3 +212,19 @@ def test_costs_are_graded_by_what_is_at_stake(kind):
         "bad",
         "very bad",
     ]
+
+
+def test_the_stake_of_two_players_is_seen_from_both_sides():
+    """Where the mover is never behind, the other player has the opposite values."""
+    solution = rollwise.solve(Gammons(length=4))
+    assert stake(solution) == 2 * np.abs(solution.values).max()
+
+
+def test_payoffs_within_a_contest_are_no_points_of_actions():
+    """A tally has the scores of a contest for points; a payoff at the end is no score."""
+    for game, has_score in ((Threes(dice=2), True), (Paid(), False)):
+        table = Table.lay(Duel(game))
+        session = played(table, 3)
+        found = tally([session], "Ann")
+        assert (found.score is not None) == has_score == bool(found.scores)
+        assert found.win_rate is not None

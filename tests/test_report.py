@@ -18,7 +18,7 @@ import rollwise
 from rollwise.answer.evaluation import evaluate
 from rollwise.answer.references import Policies
 from rollwise.errors import UsageError
-from rollwise.game import AGAIN, LOSE, WIN, Game
+from rollwise.game import AGAIN, LOSE, PASS, WIN, Game
 from rollwise.games.farkle import FarkleTurn
 from rollwise.games.pig import Pig, Piglet
 from rollwise.games.shut_the_box import ShutTheBox
@@ -72,6 +72,52 @@ def test_the_numbers_are_the_solutions():
     assert f"<td>{50 * (1 + found.values[0]):.2f} %</td>" in text
     assert "Throw until four sticks stand in the lid." in text
     assert "Throw to put a stick in the hole of that number" in text
+
+
+@dataclass(frozen=True)
+class Choosy(Game):
+    """Two actions, and in the last position both are as good."""
+
+    def start(self):
+        return Chips(2)
+
+    def actions(self, s):
+        yield 0
+        yield 1
+
+    def outcomes(self, s, action):
+        yield 1 + action * (s.chips > 1), WIN, s
+        yield 1, PASS if s.chips > 1 else LOSE, Chips(1)
+
+
+@dataclass(frozen=True)
+class Waiting(Game):
+    """Wait for ever, or lose two times in three."""
+
+    players: ClassVar = 1
+    endless: ClassVar = "draw"
+
+    def start(self):
+        return Chips(1)
+
+    def actions(self, s):
+        yield 0
+        yield 1
+
+    def outcomes(self, s, action):
+        yield 1, WIN if action else AGAIN, s
+        yield 2 * action, LOSE, s
+
+
+def test_a_report_says_that_figures_depend_on_equally_good_moves():
+    assert "Of equally good moves the perfect player takes the first" in report(
+        rollwise.solve(Choosy())
+    )
+    assert not Facts.of(rollwise.solve(Pig(target=6))).meets_ties
+
+
+def test_best_play_without_an_end_is_no_simulation():
+    assert "no game comes to its end" in report(rollwise.solve(Waiting()))
 
 
 def unfolded(document):

@@ -8,8 +8,9 @@ of the start, exactly but for rounding. (The decomposition is that of unbiased
 luck in backgammon; Montgomery, "Variance reduction", GammOnLine 2000.)
 
 The grades are those of GNU Backgammon's tutor. They compare the cost with the stake of the
-whole game: the difference between a loss and a win, or between the best and the worst possible
-score. A choice that costs 2 % of it or more is doubtful, from 4 % bad, and from 8 % very bad.
+whole game: the difference between a loss and a win, or in a game for points or stakes between the
+best and the worst value of a position, or 0. A choice that costs 2 % of it or more is doubtful,
+from 4 % bad, and from 8 % very bad.
 """
 
 from __future__ import annotations
@@ -197,10 +198,12 @@ GRADES = (("very bad", 0.08), ("bad", 0.04), ("doubtful", 0.02))
 
 
 def stake(solution: Solution) -> float:
-    """The difference between the worst and the best result, in units of value."""
+    """The stake of a game, in units of value: see the head of this module."""
     if not solution.is_score:
         return 2.0
     values = solution.values[np.isfinite(solution.values)]
+    if solution.space.players == 2:  # the other player has the opposite
+        return 2.0 * float(np.abs(values).max(initial=0.0))
     return float(values.max(initial=0.0) - values.min(initial=0.0))
 
 

@@ -104,6 +104,8 @@ def tally(sessions: Sequence[Session], player: str) -> Tally:
     scores = results
     if not table.solution.has_stakes:
         scores = [session.score(seat) for session, seat in played]
+    # points come by actions, or are the result; payoffs within a contest or a chase are neither
+    has_points = table.solution.has_stakes or table.narrator.source.objective != "win"
     costs = [
         math.fsum(entry.cost for entry in session.accounts if entry.seat == seat)
         for session, seat in played
@@ -112,11 +114,11 @@ def tally(sessions: Sequence[Session], player: str) -> Tally:
         player,
         n,
         None if table.solution.is_score else _win_rate(results),
-        _mean(scores) if table.narrator.source.view.is_score else None,
+        _mean(scores) if has_points else None,
         math.fsum(ledger.start for ledger in ledgers) / n,
         _mean(costs),
         math.fsum(ledger.total_luck for ledger in ledgers) / n,
-        scores if table.narrator.source.view.is_score else [],
+        scores if has_points else [],
     )
 
 

@@ -573,7 +573,8 @@ class LearnedPolicy(GameDocument, frozen=True, kw_only=True, tag="rollwise/learn
                 [x if x == -1 else scale * as_number(x) for x in row] for row in self.estimate_grid
             ]
             unit = "" if is_score else " in %"
-            yield f"\n{what.capitalize()} of that action{unit} (-1: never seen)"
+            unseen = "nan" if is_score else "-1"
+            yield f"\n{what.capitalize()} of that action{unit} ({unseen}: never seen)"
             yield Aligned.matrix(worth, origin, form)
         else:
             yield from self._most_visited(is_score=is_score)
@@ -837,6 +838,11 @@ class RulesOfThumb(GameDocument, frozen=True, kw_only=True, tag="rollwise/thumb/
         else:
             seats = ", on average over the seats" if len(heads) > 2 else ""
             yield f"losses against optimal play in {unit}{seats} ({sure}); {best}"
+            if seats and not is_score:
+                yield (
+                    "the exploitability is the mean payoff of a best response: 1 for a win, -1 for "
+                    "a loss"
+                )
         yield from spread_words(spreads)
         if self.timed_out:
             yield (

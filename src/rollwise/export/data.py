@@ -97,18 +97,22 @@ def json_bytes(solution: Solution) -> int:
     return round(n * float(np.mean([len(_state_text(solution, view[s])) + 2 for s in some])))
 
 
+def _number(number: Any) -> float | None:
+    """A number as JSON knows it; null for an infinite one, as of play that costs for ever."""
+    return float(number) if np.isfinite(number) else None
+
+
 def _state_text(solution: Solution, state: State) -> str:
-    bound = float(solution.error_bounds[state])
     document = {
         "state": state.named,
-        "value": float(solution.values[state]),
-        "error_bound": bound if np.isfinite(bound) else None,
+        "value": _number(solution.values[state]),
+        "error_bound": _number(solution.error_bounds[state]),
         "actions": [
             {
                 "action": action.name,
                 "number": action.label,
                 "reward": action.reward,
-                "value": float(solution.action_values[action]),
+                "value": _number(solution.action_values[action]),
                 "best": bool(solution.is_best[action]),
                 "outcomes": [
                     {

@@ -33,7 +33,7 @@ def efg(positions: Positions) -> str:
 
 def _text(number: Any) -> str:
     """A number as Gambit reads it: 0.25, -3 or 1/3."""
-    return str(Fraction(number)) if not isinstance(number, float) else repr(number)
+    return repr(float(number)) if isinstance(number, float) else str(Fraction(number))
 
 
 class _Tree:

@@ -9,6 +9,10 @@ the win probability of this package is ``R{"share"}max=? [F "finished"]``, or
 ``Pmax=? [F "won"]`` without draws. In a game for stakes there is a state for each payoff. Rewards
 can't be negative, so the reward "payoff" is the payoff above the smallest one; a comment names
 the amount to subtract.
+
+A total up to "finished" is infinite where play may go on for ever. If endless play is a loss of a
+single player, the win probability is the total of all shares, ``R{"share"}max=? [C]``. No query
+counts endless play as a draw, or as a loss of one of two players; a comment says so.
 """
 
 from __future__ import annotations
@@ -26,6 +30,7 @@ from rollwise.errors import UsageError, spelled
 from rollwise.graph import StateGraph, win_probability
 from rollwise.graph.choices import has_choice, outcome_action
 from rollwise.graph.policies import Policy
+from rollwise.proofs.endless_play import endless_states
 
 # Of the PRISM language, and the names of the models themselves.
 KEYWORDS = """
@@ -274,7 +279,14 @@ def _taken_off(payoffs: Endings) -> float:
 def _queries(graph: StateGraph, is_game: bool) -> Iterator[str]:
     """The queries for this package's values in a model checker."""
     who = "<<first>> " if is_game else ""
-    if graph.has_stakes:
+    if graph.endless != "forbidden" and len(endless_states(graph)):
+        yield f'{who}Pmax=? [F "won"]' if not graph.has_stakes else "no query for the value:"
+        if graph.players == 1 and graph.endless == "lose" and not graph.has_stakes:
+            yield 'R{"share"}max=? [C]'
+            return
+        means = "a draw" if graph.endless == "draw" else "a loss of the player who keeps it up"
+        yield f"play may go on for ever, which is {means}: queries count it as no win"
+    elif graph.has_stakes:
         less = -_taken_off(endings(graph))
         then = f", less {less:.17g}: so far are payoffs raised here" if less else ""
         yield f'{who}R{{"payoff"}}max=? [F "finished"]{then}'

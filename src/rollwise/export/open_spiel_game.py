@@ -29,7 +29,7 @@ class RollwiseState(pyspiel.State):  # type: ignore[misc]
         self.action = -1
         self.over = False
         self.points = 0.0  # of the first player
-        self.last_points = 0.0
+        self.last_points = 0.0  # by the last action; they are its reward after its chances, too
         self.payoff = 0.0  # of the first player
 
     def current_player(self) -> int:
@@ -62,7 +62,6 @@ class RollwiseState(pyspiel.State):  # type: ignore[misc]
 
     def _fall(self, number: int) -> None:
         outcome = self.graph.view.action(self.action).outcome(number)
-        self.last_points = 0.0
         self.action = -1
         if outcome.is_over:
             self.over = True

@@ -26,9 +26,11 @@ from rollwise.graph import StateGraph
 from rollwise.methods.linear_programming import linear_program
 from rollwise.methods.mixed_integer import integer_program
 from rollwise.methods.programs import Program
+from rollwise.proofs.endless_play import settled
 
 PROGRAMS = ("linear-programming", "mixed-integer")
 TERMS_A_LINE = 6
+STAYS = "for_ever"  # the action of going round for ever
 
 
 class Named(NamedTuple):
@@ -60,7 +62,7 @@ def write_program(graph: StateGraph, path: Path, form: str, kind: str) -> None:
     UsageError
         There is no such program.
     EndlessPlay
-        The program needs bounds on the values, and play may go on for ever.
+        Endless play has no worth.
     """
     if kind not in PROGRAMS:
         raise UsageError(no_such("program", kind, PROGRAMS))
@@ -70,7 +72,7 @@ def write_program(graph: StateGraph, path: Path, form: str, kind: str) -> None:
 
 
 def _named(graph: StateGraph, kind: str) -> Named:
-    states = ["_".join(map(_number, row)) for row in graph.states.tolist()]
+    texts = ["_".join(map(_number, row)) for row in graph.states.tolist()]
     labels = graph.action_label.tolist()
     words = {
         label: re.sub(r"\W+", "_", graph.vocabulary.text(label), flags=re.ASCII)
@@ -78,9 +80,14 @@ def _named(graph: StateGraph, kind: str) -> Named:
     }
     if len(set(words.values())) < len(words):
         words = {label: f"{word}_{_number(label)}" for label, word in words.items()}
-    texts = [words[label] for label in labels]
     places = graph.action_state.tolist()
-    actions = [f"{states[s]}_{text}" for s, text in zip(places, texts, strict=True)]
+    actions = [f"{texts[s]}_{words[x]}" for s, x in zip(places, labels, strict=True)]
+    states, endless = texts, settled(graph)
+    if endless is not None:
+        first = endless.gather(np.arange(graph.n_states, dtype=np.float64)).astype(np.int64)
+        graph, states = endless.graph, [texts[s] for s in first.tolist()]
+        owners = zip(endless.action.tolist(), graph.action_state.tolist(), strict=True)
+        actions = [actions[a] if a >= 0 else f"{states[s]}_{STAYS}" for a, s in owners]
     columns = [f"x_{state}" for state in states]
     rows = [f"c_{action}" for action in actions]
     if kind == "linear-programming":
@@ -97,6 +104,11 @@ def _named(graph: StateGraph, kind: str) -> Named:
         f"x_ and the fields {', '.join(graph.field_names)}: "
         f"{'minus the ' if model.sign < 0 else ''}{what}",
     ]
+    if endless is not None and (endless.action < 0).any():
+        head.append(
+            f"Play may go on for ever. {STAYS}: the player stays for ever. Positions among which a "
+            "player can stay have one variable, named by the first of them"
+        )
     if kind == "linear-programming" and graph.players == 2:
         head.append("With two players the least sum may miss the values: see the case study")
     return Named(program, columns, rows, head)

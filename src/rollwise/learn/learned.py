@@ -48,8 +48,8 @@ class Learned:
     visits : (n_actions,) int64
         Number of times each action was taken.
     values : (n_actions,) float64
-        Estimated: the mean payoff (1 for a win, -1 for a loss) or points after each
-        action; NaN for actions never taken.
+        Estimated: the mean payoff (1 for a win, -1 for a loss; with three players or more the
+        share of the win) or points after each action; NaN for actions never taken.
     standard_errors : (n_actions,) float64 or None
         Of `values`, from the spread of the results. The change of the players by
         learning meanwhile is not included. None for Q-learning.
@@ -111,14 +111,21 @@ class Learned:
         values = self.values[self.best_actions]
         if self.is_score:
             return np.where(self.best_actions < 0, np.nan, values)
-        return np.where(self.best_actions < 0, -1.0, win_probability(values))
+        rates = values if self._are_shares else win_probability(values)
+        return np.where(self.best_actions < 0, -1.0, rates)
+
+    @property
+    def _are_shares(self) -> bool:
+        """Whether `values` are shares of a win, as with three players or more."""
+        return self.graph.players > 2 and not self.is_score
 
     @cached_property
     def estimate_errors(self) -> NDArray[np.float64]:
         """Standard errors of `estimates`, NaN where they can't be told: (n_states,) float64."""
         if self.standard_errors is None:
             return np.full(self.graph.n_states, np.nan)
-        errors = self.standard_errors[self.best_actions] * (1.0 if self.is_score else 0.5)
+        errors = self.standard_errors[self.best_actions]
+        errors = errors if self.is_score or self._are_shares else 0.5 * errors
         return np.where(self.best_actions < 0, np.nan, errors)
 
     @cached_property

@@ -79,7 +79,8 @@ class Learner:
     Raises
     ------
     UsageError
-        M isn't positive; no such method; Q-learning with several workers.
+        M isn't positive; no such method; Q-learning with several workers, or for three players or
+        more.
     EndlessPlay
         The players can go round for ever.
 
@@ -107,6 +108,11 @@ class Learner:
         if workers > 1 and method == "q-learning":
             raise UsageError(
                 "Q-learning takes one worker: estimates of two workers can't be added up"
+            )
+        if graph.players > 2 and method == "q-learning":
+            raise UsageError(
+                f"{graph.title} is a game for {graph.players}, and Q-learning is for one or two: "
+                "the value after a PASS is the opponent's with the other sign"
             )
         self.explore = check_explore(explore)
         self.seed = fresh_seed() if seed is None else check_seed(seed)

@@ -256,7 +256,8 @@ def from_open_spiel(given: Any, discount: float = 1.0, *, most: int = MOST_NODES
     """A game of OpenSpiel with perfect information for one or two players, as a game.
 
     All its nodes are visited. Nodes with the same text and the same mover are one state, as in
-    OpenSpiel's value iteration; a chance node is a state with one action.
+    OpenSpiel's value iteration; a chance node is a state with one action. If moves bring rewards,
+    OpenSpiel names them after the chances of a move, and each move has a chance node of its own.
 
     Parameters
     ----------
@@ -296,20 +297,27 @@ class _Nodes:
 
     def __init__(self, loaded: Any, most: int) -> None:
         self.most, self.players = most, loaded.num_players()
+        self.moves_pay = loaded.get_type().reward_model.name == "REWARDS"
         self.nodes: list[Any] = []
         self.owner: list[int] = []
-        self.number: dict[tuple[str, int, int], int] = {}
+        self.number: dict[tuple[str, int, int, Any], int] = {}
         self.rows: list[tuple[int, int, int, float, float]] = []
         self.names: dict[str, int] = {}
-        self.visit(loaded.new_initial_state(), 0)
+        self.visit(loaded.new_initial_state(), 0, None)
 
-    def visit(self, node: Any, seat: int) -> int:
-        """The number of a node; OVER where play ends. Chance belongs to the player before."""
+    def visit(self, node: Any, seat: int, move: Any) -> int:
+        """The number of a node; OVER where play ends. Chance belongs to the player before.
+
+        Parameters
+        ----------
+        move : object
+            The move to the node. If moves bring rewards, it is part of a chance node.
+        """
         if node.is_terminal():
             return OVER
         player = node.current_player()
         seat = player if player >= 0 else seat
-        key = str(node), seat, player
+        key = str(node), seat, player, move if self.moves_pay and node.is_chance_node() else None
         if key not in self.number:
             if len(self.nodes) >= self.most:
                 raise UsageError(f"the game has more than {self.most:,} nodes")
@@ -329,9 +337,11 @@ class _Nodes:
                 child = node.child(action)
                 text = "chance" if is_chance else node.action_to_string(seat, action)
                 named.append(self.names.setdefault(text, len(self.names)))
-                target = self.visit(child, seat)
+                target = self.visit(child, seat, (number, action))
                 which = 0 if is_chance else choice
-                self.rows.append((number, which, target, chance, child.rewards()[0]))
+                # a chance node has no reward: that of its move follows it
+                reward = 0.0 if child.is_chance_node() else child.rewards()[0]
+                self.rows.append((number, which, target, chance, reward))
             self.nodes[number] = None
         columns: list[Any] = [np.array(column) for column in zip(*self.rows, strict=True)]
         state, choice, target, chance, reward = columns
@@ -347,5 +357,5 @@ class _Nodes:
             owner=self.owner,
             players=self.players,
             rewards={REWARDS: reward},
-            texts=[text for text, _, _ in self.number],
+            texts=[text for text, *_ in self.number],
         )

@@ -66,12 +66,12 @@ class Building:
         model = self.model = game.model
         self.game, self.two = game, model.players == 2
         self.seeker = game.seeker
-        self.to_seeker = -1.0 if self.seeker else 1.0  # a reward to the first player
+        self.to_seeker = -1.0 if self.seeker else 1.0  # the first player's part in a reward
         self.wins = game.objective == "win"
         plain, self.rate = list(model.chances), simple_fraction(game.discount)
         self.size = [*plain, *(chance * self.rate for chance in plain)]
         self.n_plain = len(plain)
-        self.worth_over = -self.to_seeker if game.is_chance else 0.0  # to the first player
+        self.worth_over = -1.0 if game.is_chance else 0.0  # to the seeker, by `_for_mover`
         reward = model.rewards.get(game.rewards, np.zeros(len(model.target)))
         self.gain, self.targets = reward.tolist(), model.target.tolist()
         self.chance, self.owner = model.chance.tolist(), model.owner.tolist()
@@ -144,7 +144,10 @@ class Building:
         )
 
     def _for_mover(self, reward: float, seat: int) -> float:
-        """A reward to the first player, as one to the mover; of one player, as it is."""
+        """A reward in the model, as one to the mover; of one player, as it is.
+
+        Of two players it is the first one's, who seeks it or, with the optimum ``min``, avoids it.
+        """
         if not self.two:
             return reward
         return (-reward if seat else reward) * self.to_seeker + 0.0
@@ -168,7 +171,8 @@ class Building:
         for b in branches:
             target, reward, size = targets[b], gain[b], chance[b]
             if target == OVER and (self.wins or reward == common):
-                ending = 2 * reward - 1 if self.game.is_chance else reward
+                # the action's reward comes at the end too
+                ending = 2 * reward - 1 if self.game.is_chance else reward - common
                 way = OVER, False, self._for_mover(ending, seat) if self.wins else 0.0
             elif reward != common:
                 key = target, reward, seat

@@ -76,7 +76,8 @@ export class CoachView {
   parts(state, place) {
     const { game } = this.play;
     const reward = game.paid(state, place)[0];
-    const kindOf = ({ isOver, passes, payoff }) => (!isOver ? (passes ? "passes" : "on") : payoff > 0 ? "wins" : payoff < 0 ? "loses" : "ends");
+    const kindOf = ({ isOver, passes, payoff }) =>
+      (isOver ? ["loses", "ends", "wins"][1 + game.decided(payoff)] : passes ? "passes" : "on");
     const groups = new Map();
     for (const outcome of game.outcomes(state, place)) {
       const kind = kindOf(outcome);

@@ -66,7 +66,7 @@ async function expensive(game, seed, seen) {
 async function stake(game, state) {
   const choices = game.choices(state);
   for (const { place, isBest } of choices) if (isBest) await game.ready(state, place);
-  const wins = ({ place }) => game.outcomes(state, place).every(({ isOver, payoff }) => isOver && payoff > 0);
+  const wins = ({ place }) => game.outcomes(state, place).every(({ isOver, payoff }) => isOver && game.decided(payoff) > 0);
   if (choices.some((one) => one.isBest && wins(one))) return 0;
   const costs = choices.filter(({ isBest }) => !isBest).map(({ cost }) => cost);
   const paid = game.head.policies.filter(({ name, mixes }) => !mixes && name !== "optimal")

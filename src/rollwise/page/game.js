@@ -34,6 +34,13 @@ export class Seats {
     return found ? found[0] : null;
   }
 
+  // An end by its value to a player: 1 where it is won, -1 where it is lost, 0 for a draw or a shared
+  // win, whose value may be below 0 among three players.
+  decided(value) {
+    const isShared = this.head.players > 2 && !this.head.has_stakes && Math.abs(value) < 1;
+    return isShared ? 0 : Math.sign(value);
+  }
+
   // The points paid for an action.
   paid(s, i) {
     return this.#facing(this.rewardOf(s, i));

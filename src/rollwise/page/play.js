@@ -452,12 +452,13 @@ export class PlayView {
     const { start, result, luck } = session.ledger(eyes);
     const own = session.accounts.filter((entry) => entry.seat === eyes && entry.isChoice);
     const others = names.filter((_, seat) => seat !== eyes).join(", ");
-    const line = [...session.accounts.map((entry) => entry.before[eyes]), result];
+    const up = figures.isScore ? game.head.sign : 1; // better is higher
+    const line = [...session.accounts.map((entry) => entry.before[eyes]), result].map((level) => up * level);
     const [low, high] = figures.isScore ? [Math.min(...line), Math.max(...line)] : [-1, 1];
     const told = {
       title: game.head.name,
       result: game.head.objective !== "win" ? SAY.sharedScore(plain(session.points[eyes]), figures.level(start))
-        : game.head.has_stakes ? SAY.sharedGain(plain(result), others) : SAY.sharedEnd(Math.sign(result), others),
+        : game.head.has_stakes ? SAY.sharedGain(plain(result), others) : SAY.sharedEnd(game.decided(result), others),
       grades: own.map((entry) => this.movesView.grade(entry)),
       lost: figures.costText(own.reduce((sum, { cost }) => sum + cost, 0)),
       luck: figures.change(luck.reduce((sum, one) => sum + one, 0)),

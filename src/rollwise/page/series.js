@@ -57,9 +57,7 @@ export class Series {
     const decisions = sum(this.games.map(({ session, eyes }) => own(session, eyes).length));
     const rows = [];
     if (head.objective === "win" && !head.has_stakes) {
-      const won = ledgers.filter(({ result }) => result > 0).length;
-      const drew = ledgers.filter(({ result }) => result === 0).length;
-      rows.push([SAY.wonDrewLost, `${won}, ${drew}, ${ledgers.length - won - drew}`]);
+      rows.push([SAY.wonDrewLost, wonDrewLost(ledgers.map(({ result }) => result)).join(", ")]);
     } else {
       rows.push([head.has_stakes ? SAY.gainedMean : SAY.scoredMean, figures.level(mean(ledgers.map(({ result }) => result)))]);
     }
@@ -128,6 +126,13 @@ export class Series {
   #save() {
     download(new Blob([this.text()], { type: "application/jsonl" }), `${this.game.head.record.game}.jsonl`);
   }
+}
+
+// How many games were won, drawn and lost. A win is 1 and a loss -1; a win shared by three players is
+// -1/3 for each of them.
+export function wonDrewLost(results) {
+  const [won, lost] = [1, -1].map((decided) => results.filter((result) => result === decided).length);
+  return [won, results.length - won - lost, lost];
 }
 
 const own = (session, seat) => session.accounts.filter((entry) => entry.seat === seat && entry.isChoice);

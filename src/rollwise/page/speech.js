@@ -51,8 +51,8 @@ export class Speech {
     const add = (say, some) => some.length > 0 && parts.push(say(odds(some), some));
     if (objective === "win") {
       const over = outcomes.filter(({ isOver }) => isOver);
-      add(SAY.winsIn, over.filter(({ payoff }) => payoff > 0));
-      add(SAY.losesIn, over.filter(({ payoff }) => payoff < 0));
+      add(SAY.winsIn, over.filter(({ payoff }) => this.game.decided(payoff) > 0));
+      add(SAY.losesIn, over.filter(({ payoff }) => this.game.decided(payoff) < 0));
     }
     const passing = outcomes.filter(({ isOver, passes }) => !isOver && passes);
     if (passing.length < outcomes.filter(({ isOver }) => !isOver).length) {
@@ -128,8 +128,8 @@ export class Speech {
       paid.push(reward > 0 ? SAY.gains(plain(reward)) : SAY.pays(plain(-reward)));
     }
     if (outcome.isOver) {
-      const ending = game.head.objective !== "win" ? ""
-        : outcome.payoff > 0 ? SAY.wins(isYou) : outcome.payoff < 0 ? SAY.loses(isYou) : SAY.draw;
+      const ends = [SAY.loses(isYou), game.head.players > 2 && !game.head.has_stakes ? SAY.shares(isYou) : SAY.draw, SAY.wins(isYou)];
+      const ending = game.head.objective !== "win" ? "" : ends[1 + game.decided(outcome.payoff)];
       const stake = game.head.has_stakes && outcome.payoff ? ` ${Math.abs(outcome.payoff)}` : "";
       return [told, ...paid, ending + stake].filter(Boolean).join("; ") || SAY.end;
     }

@@ -166,6 +166,7 @@ export const SAY = {
   either: (names) => (names.length > 2 ? `any of ${names.join(", ")}` : `either ${names.join(" or ")}`),
   wins: (isYou) => (isYou ? "you win" : "wins"),
   loses: (isYou) => (isYou ? "you lose" : "loses"),
+  shares: (isYou) => (isYou ? "you share the win" : "shares the win"),
   draw: "a draw",
   end: "the end",
   gains: (points) => `gains ${points}`,

@@ -8,6 +8,7 @@ draw, estimate statements about all positions.
 from __future__ import annotations
 
 import inspect
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from math import hypot
@@ -18,16 +19,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.analysis.lengths import Lengths, lengths
+from rollwise.answer.average import average_of, average_of_policy
 from rollwise.answer.evaluation import best_response, evaluate
 from rollwise.answer.layered_states import LayeredStates
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.builders.rules import Rules
 from rollwise.builders.some_states import positions_at_once
-from rollwise.errors import UnknownGame, UsageError
+from rollwise.derive.average import Average
+from rollwise.errors import RollwiseError, UnknownGame, UsageError
 from rollwise.game import Game
 from rollwise.games import find_installed
-from rollwise.graph import title_of, win_probability
+from rollwise.graph import sign_of, title_of, win_probability
 from rollwise.graph.choices import has_choice, is_throw
 from rollwise.graph.policies import ties_in_play
 from rollwise.numbers.printed import estimated
@@ -98,6 +101,7 @@ class Facts:
     has_maps: ClassVar[bool] = True
     spread: ClassVar[str] = ""
     guess: ClassVar[str] = ""
+    no_end: ClassVar[str] = "With the best play no game comes to its end."
     drawn: ClassVar[str] = ""
     of_games: ClassVar[str] = ""
     how_proved: ClassVar[str] = (
@@ -154,6 +158,12 @@ class Facts:
         return shown_costs(self.solution, second_best_costs(self.solution))
 
     @property
+    def is_average(self) -> bool:
+        """Whether play has no end, so that a game of the report is a cycle."""
+        game = self.answer.game
+        return game is not None and game.made_from.objective == "average"
+
+    @property
     def unit(self) -> str:
         """The unit of costs."""
         return "points" if self.answer.is_score else "percentage points"
@@ -182,6 +192,17 @@ class Facts:
         assert self.answer.game is not None
         return [*self.answer.game.policies(), *([RANDOM] if self.responds else [])]
 
+    @property
+    def meets_ties(self) -> bool:
+        """Whether a perfect player against some policy comes to several equally good actions."""
+        solution = self.solution
+        for name in self.policy_names if solution.graph.players == 2 else ():
+            with suppress(RollwiseError):  # the table names the faults
+                policy = Policies.of(solution).find(name)
+                if ties_in_play(solution.graph, solution.policy, policy) is not None:
+                    return True
+        return False
+
     def cells(self, name: str) -> list[str]:
         """The results of a policy, as the cells of a row.
 
@@ -191,6 +212,10 @@ class Facts:
         """
         solution, graph = self.solution, self.solution.graph
         policy = Policies.of(solution).find(name)
+        if self.is_average:
+            assert isinstance(solution.game, Average)
+            (best, _), (reached, _) = average_of(solution), average_of_policy(solution.game, policy)
+            return [f"{reached:z.4f}", f"{best - reached:z.4f}"]
         if graph.players == 1:
             value = float(evaluate(graph, policy, starts=[0]).values[0])
             worse = abs(solution.value - value)
@@ -223,8 +248,10 @@ class Sampled(Facts):
         "a bound of its error goes with each value from the end of the game to the start, and "
         "allows"
     )
+    no_end = "None of the simulated games came to its end."
     responds = False
     ties = None
+    meets_ties = False
 
     @cached_property
     def best(self) -> Player:
@@ -344,7 +371,9 @@ class Sampled(Facts):
         seats = [1, -1][: len(played)]  # gains are the first player's
         means = [sign * games.mean for sign, games in zip(seats, played, strict=True)]
         errors = [games.standard_error for games in played]
-        behind = abs(answer.value - means[0]) if len(played) == 1 else -sum(means) / 2
+        behind = -sum(means) / 2
+        if len(played) == 1:  # an estimate may lie on the other side of the best value
+            behind = float(sign_of(answer.objective)) * (answer.value - means[0])
         off = errors[0] if len(played) == 1 else hypot(*errors) / 2
         if answer.is_score:
             shown = [str(estimated(*pair)) for pair in zip(means, errors, strict=True)]

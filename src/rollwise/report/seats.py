@@ -68,7 +68,7 @@ def strategy(facts: Facts) -> str:
         "policy": "The colour shows the mover's best action. Point at a place (or touch it) to "
         "see the value of each move, and the results of the others there.",
         "limit": "From where on the last move is best:",
-        "rivals": "Which rival to hurt: how much higher that limit is with two rivals in each "
+        "rivals": "Which rival to hurt: how much higher that limit is than with two rivals in each "
         "other's places. Where it doesn't change, the order of the rivals is irrelevant.",
     }
     parts = []

@@ -57,6 +57,8 @@ def what(facts: Facts) -> str:
         "maximize": "a game for one player; the most points are best",
         "minimize": "a game for one player; the fewest points are best",
     }
+    if facts.is_average:
+        aims["maximize"] = "a game for one player without an end; the best average counts"
     stakes = ", for more than to win" if graph.has_stakes else ""
     fate = "" if facts.choice.any() else " The players never have a choice."
     parts.append(f"<p>It is {aims[graph.objective]}{stakes}.{fate}</p>")
@@ -92,11 +94,13 @@ def _edge(facts: Facts) -> str:
             f"<p class='big'>{solution.value:+z.4f} points</p>\n<p>This is the average gain of "
             f"{who} a game with best play of all players. {_sure(facts)}</p>"
         )
-    if solution.game is not None and solution.game.made_from.objective == "average":
+    if facts.is_average:
         number = certified(*average_of(solution))
         return (
             f"<p class='big'>{number.number}</p>\n<p>This is the average of best play in the long "
-            f"run ({number.sure}). Values of positions compare with it.</p>"
+            f"run ({number.sure}). Values of positions compare with it. Play goes on for ever: a "
+            "game below is a cycle, until play returns to its beginning, and each unit of time "
+            "costs this average.</p>"
         )
     if solution.is_score:
         return (
@@ -161,7 +165,7 @@ def duration(facts: Facts) -> str:
     """How long it lasts."""
     found = facts.lengths
     if not found.chance.sum() > 0:
-        return "<p>None of the simulated games came to its end.</p>"
+        return f"<p>{facts.no_end}</p>"
     words = (
         "A turn is all moves of one player before the other one goes on."
         if found.unit == "turns"

@@ -159,7 +159,7 @@ def policies(facts: Facts) -> str:
     if game is None or not facts.choice.any():
         return ""
     if graph.players == 1:
-        titles, words = _words_alone(solution)
+        titles, words = _words_alone(facts)
     else:
         gains, behind = ("wins", "how many games in a hundred")
         if solution.has_stakes:
@@ -176,10 +176,16 @@ def policies(facts: Facts) -> str:
         if facts.responds:
             titles.append(f"loss ({facts.unit})")
             words += " The loss is how many it is behind against its best response."
+        if facts.meets_ties:
+            words += " Of equally good moves the perfect player takes the first; the others may "
+            words += "lead to other figures."
     return ways_to_play(facts, facts.policy_names, titles, words + facts.of_games, facts.cells)
 
 
-def _words_alone(solution: Solution) -> tuple[list[str], str]:
+def _words_alone(facts: Facts) -> tuple[list[str], str]:
+    solution = facts.solution
+    if facts.is_average:
+        return ["average", "worse by"], "The average in the long run of each way to play."
     if solution.has_stakes:
         return ["expected payoff", "worse by (points)"], "The average gain of each way to play."
     if solution.is_score:

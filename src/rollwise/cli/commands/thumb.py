@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from rollwise.cli.app import app
-from rollwise.cli.common import Workers, read_game, refuse, refuse_with_seats
+from rollwise.cli.common import (
+    Workers,
+    read_game,
+    refuse,
+    refuse_with_seats,
+    tell_of_cycles,
+)
 from rollwise.cli.options import GameArgument, ParametersArgument, WorkersOption
 from rollwise.cli.printing import end_if, render, write_rule
 from rollwise.cli.progress import Progress
@@ -57,6 +63,7 @@ def thumb(
     _check(seed, save, out, python=python)
     team = check_searchers(searches, workers)
     chosen = read_game(game, parameters)
+    tell_of_cycles(chosen)
     if has_many(chosen):
         page = "`rollwise report GAME --rules N` writes a page with the best of N rules"
         refuse_with_seats(chosen, page, out=out)

@@ -33,7 +33,11 @@ def _parts(graph: StateGraph, found: Lengths) -> list[tuple[str, Floats, str]]:
     """The ways a game ends, with the share of games of each length."""
     if graph.players == 1:
         parts = [("won", found.first, BLUE), ("lost", found.second, ORANGE)]
-        return [*parts, ("the game ends", found.other, BLUE)]
+        is_won = graph.objective == "win"
+        return [
+            *parts,
+            ("a draw", found.other, GREY) if is_won else ("the game ends", found.other, BLUE),
+        ]
     if (
         graph.players > 2 or graph.lotteries.reward.any()
     ):  # the last move doesn't say who has gained
