@@ -31,12 +31,14 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 from rollwise import __version__
 from rollwise.builders.rules import as_progress
 from rollwise.errors import OutputError, RollwiseError, RulesError, SolutionFileError
 from rollwise.game import Game
+from rollwise.graph import THROW
 from rollwise.machine.atomic_files import read_arrays, write_arrays, write_error, write_text
 
 if TYPE_CHECKING:
@@ -108,9 +110,15 @@ class LayerAnswers:
         self.known: frozenset[int] = frozenset()
 
     @classmethod
-    def in_memory(cls, indptr: NDArray[np.int64], start: int, room: int) -> LayerAnswers:
+    def in_memory(
+        cls, indptr: NDArray[np.int64], start: int, room: int, *, has_throws: bool
+    ) -> LayerAnswers:
         """Room for the answers of some states."""
-        return cls(indptr, start, (np.empty(room), np.empty(room), np.empty(room, np.int32)))
+        if has_throws:  # one number is the action of all positions
+            actions = as_strided(np.full(1, THROW, np.int32), (room,), (0,))
+        else:
+            actions = np.empty(room, np.int32)
+        return cls(indptr, start, (np.empty(room), np.empty(room), actions))
 
     @property
     def has_all(self) -> bool:

@@ -220,7 +220,9 @@ def _begun(
     if place is None:
         layers = find()
         room = needed_at_once(layers) if keep == START else layers.n_states
-        return layers, LayerAnswers.in_memory(layers.indptr, layers.start, room)
+        has_throws = layers.rules.has_throws
+        answers = LayerAnswers.in_memory(layers.indptr, layers.start, room, has_throws=has_throws)
+        return layers, answers
     with finding_states(place, game) as states:
         layers, states_checksum = find(states), states.finish()
     facts = {name: getattr(layers, name) for name in ABOUT if name != "extremes"}

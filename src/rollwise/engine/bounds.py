@@ -229,21 +229,23 @@ def bounds_of(
 
     if not np.all(np.isfinite(values)):
         return None
-    nothing = np.zeros(layer.n)
-    if not values.any() and holds(nothing, nothing):
-        return Proved(nothing, 0.0)  # all values are zero
+    if not values.any():
+        nothing = np.zeros(layer.n)
+        if holds(nothing, nothing):
+            return Proved(nothing, 0.0)  # all values are zero
     before = 0.0
     # After a failed proof the next try comes closer to the fixed point, or has more room.
     for number in range(len(TRIES)):
-        if begun is None or number:
+        if begun is None:
             known = sweeps.values_for(layer, border[0])
             known[: layer.n] = values
-            search = BoundsSearch(layer, known, border[1], number, before, is_free)
-            begun = search.run(progress)
-        bounds = begun.bounds
+            begun = BoundsSearch(layer, known, border[1], number, before, is_free).run(progress)
+            del known
+        bounds, off, residual = begun.bounds, begun.off, begun.residual
+        begun = None  # frees its gaps and choices before the proof
         if np.all(np.isfinite(bounds)):
-            if holds(bounds, begun.off):
-                return Proved(bounds, begun.residual)
+            if holds(bounds, off):
+                return Proved(bounds, residual)
             before = float(bounds.max())
     return None
 
