@@ -16,13 +16,17 @@ from typing import Any, NamedTuple
 
 import rollwise
 from rollwise import Game
+from rollwise.documents.hidden import answer_blocks
 from rollwise.games import find
 from rollwise.games.bear_off import TwoSidedBearOff
 from rollwise.games.cant_stop import CantStop
+from rollwise.games.liars_dice import LiarsDice
 from rollwise.games.pig import Pig
 from rollwise.games.royal_ur import RoyalUr
 from rollwise.games.shut_the_box import ShutTheBox
 from rollwise.games.super_six import SuperSix
+from rollwise.hidden import solve as solve_hidden
+from rollwise.page.hidden import page_of
 from rollwise.plot.pages import find_browser
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -60,6 +64,7 @@ SCREENS = (
     Screen("page-desktop", RoyalUr(pieces=2), DESK, False, 13, ".tools button"),
     Screen("page-desktop-columns", CantStop(sides=3), DESK, False, 5, "#tab-moves"),
     Screen("page-desktop-dark", Pig(target=50), DESK, True, 4, "#tab-strategy"),
+    Screen("page-hidden", LiarsDice(), (1280, 720), False, 0, "#coach button", 12),
 )
 
 
@@ -104,7 +109,7 @@ def pictures() -> Iterator[tuple[str, bytes]]:
         with tempfile.TemporaryDirectory() as folder:
             place = Path(folder) / "page.html"
             for screen in SCREENS:
-                rollwise.solve(screen.game).page(place)
+                _write_page(screen.game, place)
                 browser.screen(*screen.size, dark=screen.dark)
                 browser.visit(place)
                 if screen.moves is not None:
@@ -118,6 +123,15 @@ def pictures() -> Iterator[tuple[str, bytes]]:
         yield from _served(browser)
     finally:
         browser.close()
+
+
+def _write_page(game: Game, place: Path) -> None:
+    """Write the page of a game."""
+    if game.is_hidden:
+        answer = solve_hidden(game)
+        place.write_text(page_of(answer, answer_blocks(answer)), encoding="utf-8")
+    else:
+        rollwise.solve(game).page(place)
 
 
 def _begin(browser: Any, seed: int) -> None:
