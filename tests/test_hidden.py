@@ -357,6 +357,11 @@ def test_regrets_give_the_value_of_the_linear_program():
     assert found.low <= solve(game).value <= found.high
 
 
+def test_a_small_tolerance_is_met_by_the_linear_program():
+    assert solve(KuhnPoker(), tolerance=1e-12).is_exact
+    assert "-1/18 (exact)" in output("solve", "kuhn-poker", "--tolerance", "1e-12")
+
+
 class Round(NamedTuple):
     number: int
     side: int

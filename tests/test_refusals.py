@@ -120,6 +120,8 @@ learn piglet --games 5 --method luck | luck
 learn piglet --games 5 --compare 0 | --compare
 learn piglet --games 5 --csv --json | --csv & --json
 learn piglet --games 5 --save nowhere/at/all.npz | all.npz
+learn piglet --games 5 --save learned.csv | learned.csv: the name must end in .npz
+learn piglet --games 5 --against random --save learned.npz | must end in .csv or .parquet
 learn piglet --games 5 --resume nowhere.npz | nowhere.npz
 learn dice-blackjack low=9 high=8 --games 5 | high
 learn dice-blackjack sides=1000 dice=20 --games 5 | sides

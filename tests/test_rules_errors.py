@@ -409,6 +409,11 @@ def test_a_forgotten_swap_is_told(tmp_path, monkeypatch, written, said):
     assert said in json.loads(output("solve", game, "--json"))["check"][0]
 
 
+def test_the_remedy_for_an_oddity_names_the_parameters():
+    done = run("solve", "frozen-lake", "as=within", "turns=5")
+    assert "(rollwise check frozen-lake as=within turns=5)" in done.stderr
+
+
 def test_nothing_is_said_of_sound_rules(tmp_path):
     game = own(tmp_path)
     done = run("solve", game, "--json")

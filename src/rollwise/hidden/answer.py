@@ -603,7 +603,8 @@ def solve(
     ----------
     tolerance : float, optional
         The largest acceptable error bound where regrets are minimized: 1e-4 unless given, and 1e-3
-        for games too large for a list of histories. Given, it replaces the linear program.
+        for games too large for a list of histories. A tolerance of at least 1e-4 replaces the
+        linear program, which finds smaller bounds.
     max_states : int, optional
         The most positions, or histories of the game.
     positions : Positions, optional
@@ -634,7 +635,8 @@ def solve(
         )  # fmt: skip
     tree = unfold(positions, limit=max_states)
     iterations = 0
-    if sum(seat.n_sequences for seat in tree.seats) <= MOST_FOR_PROGRAM and tolerance is None:
+    is_rough = tolerance is not None and tolerance >= TOLERANCE
+    if sum(seat.n_sequences for seat in tree.seats) <= MOST_FOR_PROGRAM and not is_rough:
         method = "linear program"
         found: Strategies = solve_program(tree)
         if positions.is_exact and len(tree.rows) <= MOST_FOR_FRACTIONS:

@@ -59,8 +59,9 @@ def learn(
     --compare [K]  Compare the learned policy with the exact solution; K times along the way, at
                    doubling numbers of games.
     --against P    Learn to beat a policy, moving first in one game of two, instead of by self-play.
-    --save FILE    Save the learner's counts, also after Ctrl-C (.npz); with --against the policy
-                   (.csv, .parquet).
+    --save FILE    Save the learner's counts, also after Ctrl-C (.npz); with --against, and of three
+                   players or more, the policy (.csv, .parquet); of a game with hidden dice the
+                   strategies, as `solve --save` does.
     --resume FILE  Continue from a file of --save.
     --csv          Print the table as CSV.
     """
@@ -87,6 +88,8 @@ def learn(
         )
         _learn_seats(chosen, games, explore, seed, save)
         return
+    if against is None:
+        check_file("--save", save, ".npz")
     settings = {"explore": explore, "seed": seed, "method": method, "workers": workers}
     with Progress() as progress:
         from rollwise.analysis.learning import learn_against

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -141,7 +142,7 @@ def solve(
         solution = kept.answer(chosen, progress=progress, **how)
         if search:
             more = solution.equilibrium.others(**search, progress=progress.listener)
-    _tell(solution, game, (save, certificate), history, more)
+    _tell(solution, shlex.join([game, *(parameters or ())]), (save, certificate), history, more)
 
 
 def _unusual(method: str, mode: str) -> dict[str, Any]:
@@ -189,6 +190,8 @@ def _tell(
 
     Parameters
     ----------
+    game : str
+        The game and its parameters, as typed.
     files : tuple of path or None
         For the solution, and for its certificate.
     """
