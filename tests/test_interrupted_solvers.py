@@ -1,4 +1,7 @@
-"""Ctrl-C ends a command in a line, with exit code 130, also in solvers that look for no signal."""
+"""Ctrl-C ends a command in a line, with exit code 130, also in solvers that look for no signal.
+
+A simulated tournament plays no further pair.
+"""
 
 from __future__ import annotations
 
@@ -37,6 +40,7 @@ def wait_until_it_is_busy(process: int) -> None:
     [
         "solve pig --method linear-programming",
         "compare pig target=60 --methods mixed-integer --json",
+        "tournament piglet --policies optimal,random --no-exact --games 1000000000 --json",
     ],
 )
 def test_a_solver_is_interrupted(command):

@@ -30,17 +30,20 @@ Type `rollwise COMMAND GAME [NAME=VALUE]... [options]`. `rollwise --help` lists 
   [doubling cube](faq.md#how-do-i-play-for-a-stake-with-a-doubling-cube).
 - **States** name every field: `--state banked=50,rival=50,turn=20`.
 - **Policies** are `optimal`, `random`, a policy of the rule sheet (`hold-at-20`), a table
-  (`.csv` or `.parquet` with the fields of the state, `action`, and `probability` if it mixes), a
-  saved learner (`.npz`), a rule of thumb (`.json`), or a mixture: `0.9*optimal+0.1*random`. Some
-  commands take `longest` and `shortest`: all players prolong or shorten the game.
+  (`.csv` or `.parquet` with the fields of the state, `action`, and `probability` if it mixes), an
+  array of actions or Q-values (`.npy`), a saved learner (`.npz`), a rule of thumb (`.json`), or a
+  mixture: `0.9*optimal+0.1*random`. With `longest` and `shortest` all players prolong or shorten
+  the game. Games with hidden dice have `optimal`, `random` and the policies of the rule sheet.
 - **Output** goes to stdout, warnings and progress bars to stderr. `--json` prints one
-  [document](json.md). Files are written completely or not at all.
+  [document](json.md); `help`, `new`, `schema` and `serve` have none. Files are written completely
+  or not at all.
 - **Kept answers.** rollwise keeps graphs and answers in the user's cache folder. "Kept from" marks
   them, `--no-cache` ignores them, and `rollwise cache` lists or clears them.
 - **Exit codes**: 0 success; 1 a correct request failed (a method gave up, a tolerance was missed,
   `check` found errors); 2 wrong use, with one line of advice; 130 stopped by Ctrl-C.
-- **Ctrl-C** ends a command at once. `learn`, `simulate` and `thumb` print their results so far;
-  `play` saves the game and prints how to resume it.
+- **Ctrl-C** ends a command. `simulate` (with exit code 0), `thumb` and `tune` print their results
+  so far; `learn --save FILE` keeps the games played; `play` saves the game and prints how to resume
+  it (not a game with hidden dice or simultaneous choices).
 """
 
 

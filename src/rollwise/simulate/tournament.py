@@ -110,6 +110,8 @@ def tournament(
     UsageError
     ClusterError
         The workers are gone.
+    KeyboardInterrupt
+        After Ctrl-C, also while games are simulated.
     """
     available = Policies.of(game)
     graph, entered = available.graph, [available.find(policy) for policy in policies]
@@ -216,5 +218,7 @@ def _pair(
             results.append(Certified(-theirs.value, theirs.bound))
         return [value.shown(is_score=graph.is_score) for value in results]
     match = simulate(graph, one, other, games=games, seed=seed, workers=workers, exact=False)
+    if match.games < games:  # after Ctrl-C
+        raise KeyboardInterrupt
     estimates = [side.win_rate or side.score for side in match.sides]
     return [Certified(each.mean, each.standard_error) for each in estimates if each is not None]

@@ -66,7 +66,7 @@ def simulate(
     """Simulate games: wins, scores, turns and moves.
 
     Simulated figures come with their standard errors and the exact ones beside them.
-    Ctrl-C ends early with the games played so far.
+    Ctrl-C ends early with the games played so far, of one or two players and without hidden dice.
 
     --against Q  The opponent's policy; P unless given.
     --games N    Games to play; 100,000 unless given, or 1,000 of a game too large for one graph.
