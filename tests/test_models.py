@@ -394,7 +394,8 @@ def test_games_of_open_spiel():
     )
     start = str(pyspiel.load_game("pig(winscore=6)").new_initial_state())
     assert rollwise.solve(pig).value == pytest.approx(known[start], abs=1e-7)
-    for name, says in [("kuhn_poker", "hides"), ("goofspiel", "same time")]:
+    refused = [("kuhn_poker", "hides"), ("goofspiel", "same time"), ("chss", "Unknown game 'chss'")]
+    for name, says in refused:
         with pytest.raises(UsageError, match=says):
             rollwise.from_open_spiel(name)
     with pytest.raises(UsageError, match="more than 100 nodes"):

@@ -6,8 +6,17 @@ import shlex
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 from cli_runner import refusal
+
+import rollwise
+from rollwise.errors import UsageError
+from rollwise.games.kuhn_poker import KuhnPoker
+from rollwise.games.pig import Piglet
+from rollwise.games.threes import Threes
+
+PIGLET = Piglet(target=3)
 
 # A command a line, and what its refusal says: all the parts between the signs "&".
 REFUSED = f"""
@@ -257,3 +266,18 @@ def test_wrong_use_is_refused_in_a_line_and_writes_nothing(case, tmp_path):
     assert all(part in message for part in said.split(" & ")), message
     files = {path.name for path in tmp_path.iterdir()} - {"__pycache__"}
     assert files == {*FILES, "stalling_games.py"}
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: rollwise.evaluate(PIGLET, "random", method="iterative", steps=1), "steps"),
+        (lambda: rollwise.distribution(Threes(dice=2), state=51), "from 0 to 50"),
+        (lambda: rollwise.certify(rollwise.build(PIGLET), np.zeros(3)), "18 states"),
+        (lambda: rollwise.solve_by_layers(PIGLET, resume=True), "as save"),
+        (lambda: rollwise.check(KuhnPoker()), "hidden dice"),
+    ],
+)
+def test_wrong_use_in_python(call, said):
+    with pytest.raises(UsageError, match=said):
+        call()

@@ -101,7 +101,7 @@ def skip(seats: int) -> int:
     Raises
     ------
     ValueError
-        The argument isn't a whole number from -32,767 to 32,767.
+        The number isn't from -32,767 to 32,767.
     """
     if not -MOST_SKIPPED <= seats <= MOST_SKIPPED:
         raise ValueError("skip takes a whole number of seats from -32,767 to 32,767")

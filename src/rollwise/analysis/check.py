@@ -20,7 +20,7 @@ from rollwise.analysis.findings import (
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.builders import CompileWarning, Progress, build_with_report
-from rollwise.builders.rules import Rules
+from rollwise.builders.rules import Rules, refuse_hidden
 from rollwise.builders.some_states import compare_some, positions_at_once, some_states
 from rollwise.errors import (
     EndlessPlay,
@@ -63,8 +63,15 @@ def check(game: Game, *, max_states: int | None = None, progress: Progress | Non
     Report
         Faults of the rules are findings and raise no exception. A game too large for one graph
         is checked on a sample, with a note.
+
+    Raises
+    ------
+    UsageError
+        The game has hidden dice or simultaneous choices. ``rollwise check`` takes such games.
     """
     report = Report(require_game(game).name)
+    if game.is_hidden:
+        refuse_hidden(game)
     try:
         with _compile_warnings() as caught:
             graph, _ = build_with_report(

@@ -417,9 +417,14 @@ def distribution(
     ------
     UsageError, RulesError
         The game has no points, or they aren't whole, or have no bound; or there isn't room for
-        the probabilities needed at a time.
+        the probabilities needed at a time; or there is no such state.
     """
     policies = Policies.of(game)
+    if not 0 <= state < policies.graph.n_states:
+        raise UsageError(
+            f"state is {state}; the states of {policies.graph.title} are numbered from 0 to "
+            f"{policies.graph.n_states - 1:,}"
+        )
     graph, plan, counted = counted_play(policies.graph, policies.find(policy), count, points, state)
     play = _Play.of(graph, plan, counted, state)
     n = len(play.states)

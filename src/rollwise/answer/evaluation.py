@@ -166,6 +166,7 @@ def one_each(graph: StateGraph, policies: Sequence[Policy]) -> list[Policy]:
 
 
 METHODS = ("exact", "iterative")
+ITERATIVE = ("theta", "order", "max_sweeps", "time_limit", "on_sweep", "on_values")  # options
 SeatPolicies: TypeAlias = "list[AnyPolicy] | tuple[AnyPolicy, ...]"
 THETA = 1e-10
 
@@ -267,6 +268,9 @@ def _check_method(method: str, iterative: Mapping[str, Any]) -> None:
         raise UsageError(f"there is no method {method!r} of evaluation (exact, iterative)")
     if method == "exact" and iterative:
         raise UsageError(f"{next(iter(iterative))} is for the iterative method")
+    if unknown := [name for name in iterative if name not in ITERATIVE]:
+        names = ", ".join(ITERATIVE)
+        raise UsageError(f"the iterative method has no option {unknown[0]!r} (it has {names})")
 
 
 def _opponent(policies: Policies, against: AnyPolicy) -> Policy:

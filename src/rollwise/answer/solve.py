@@ -68,7 +68,10 @@ def solve(
         The players can go round for ever; names the states.
     TooManyStates
     UsageError
-        There is no such method, or it has no such option.
+        There is no such method, or it has no such option; or the game has hidden dice or
+        simultaneous choices (`rollwise.hidden.solve`).
+    ValueError
+        The tolerance isn't positive, or there is no such mode.
     """
     how: dict[str, Any] = {"method": method, "options": options, "mode": mode}
     try:

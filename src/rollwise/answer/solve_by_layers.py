@@ -85,7 +85,7 @@ def solve_by_layers(
     ------
     UsageError
         The game doesn't measure its progress, or its rules can't be compiled. Workers without a
-        shared folder. A folder for the start alone.
+        shared folder. A folder for the start alone. Nothing to resume.
     ClusterError
         The workers are gone. Their proved layers are kept.
     RulesError
@@ -95,6 +95,8 @@ def solve_by_layers(
     TooManyStates
     """
     require_game(game)
+    if resume and save is None:
+        raise UsageError("resume continues a run from its folder; give the folder as save")
     _check_choices(save, pool, keep)
     began = time.perf_counter()
     place = None if save is None else Path(save)

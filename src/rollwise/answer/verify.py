@@ -163,13 +163,14 @@ def load(
     Parameters
     ----------
     path : path of a file made by `Solution.save`, or of a folder made by `solve_by_layers`
-        A folder is read in place, with its bounds as saved: `verify` proves them anew.
+        A folder is read in place. The layers that are read are compared with their checksums;
+        `verify` proves their bounds anew.
     game : Game, optional
         The expected rules. Without them the game must be installed: a file names no code to
         run.
     prove : bool
         Check the error bounds of the file, as `rollwise.solve` does its own. Otherwise the
-        `Solution.status` is ``as saved``.
+        `Solution.status` is ``as saved``. The bounds of three or more players are always checked.
     mode, max_states, progress
         How to build the graph; see `rollwise.build`.
     proved : Content, optional

@@ -88,6 +88,10 @@ def build(
     RulesDiffer
         Compiled rules and Python's rules disagree.
     TooManyStates
+    UsageError
+        The game has three players or more, hidden dice or simultaneous choices.
+    ValueError
+        There is no such mode.
     """
     return build_with_report(game, mode=mode, max_states=max_states, progress=progress)[0]
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.engine.bounds import BoundsSearch, bounds_of
+from rollwise.errors import UsageError
 from rollwise.graph import StateGraph, sign_of
 from rollwise.kernels.chances import UNIT
 from rollwise.layers import Layer, layer_of_graph
@@ -74,7 +75,13 @@ def certify(
     ------
     EndlessPlay
         The players can prolong play forever.
+    UsageError
+        There isn't one value for each state.
     """
+    if np.shape(values) != (graph.n_states,):
+        raise UsageError(
+            f"values have the shape {np.shape(values)}; {graph.title} has {graph.n_states:,} states"
+        )
     layer = layer_of_graph(graph) if layer is None else layer
     border = border_values, border_bounds
     settling = settled(graph, layer)

@@ -269,12 +269,15 @@ def from_open_spiel(given: Any, discount: float = 1.0, *, most: int = MOST_NODES
     Raises
     ------
     UsageError
-        The players see different things, move at the same time, are more than two, or
-        don't play for opposite payoffs.
+        There is no such game. The players see different things, move at the same time, are more
+        than two, or don't play for opposite payoffs.
     """
     import pyspiel
 
-    loaded = pyspiel.load_game(given) if isinstance(given, str) else given
+    try:
+        loaded = pyspiel.load_game(given) if isinstance(given, str) else given
+    except pyspiel.SpielError as error:
+        raise UsageError(f"OpenSpiel: {str(error).partition('.')[0]}") from None
     kind = loaded.get_type()
     fault = ""
     if kind.dynamics != pyspiel.GameType.Dynamics.SEQUENTIAL:
