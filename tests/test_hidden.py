@@ -17,7 +17,7 @@ import naive_hidden as naive
 import numpy as np
 import polars as pl
 import pytest
-from cli_runner import output, refusal, run
+from cli_runner import output, play, refusal, run
 from little_games import Lanes
 
 import rollwise
@@ -579,12 +579,12 @@ FILES = [KuhnPoker(), KuhnPoker(cards=5), LeducPoker(), SimultaneousPig(target=4
 @pytest.mark.parametrize("game", FILES, ids=str)
 def test_a_saved_answer_is_proved_anew(game, tmp_path):
     place, answer = tmp_path / "answer.parquet", solve(game)
-    save(answer, place)
-    found = load(place, game)
+    save(answer, str(place))
+    found = load(str(place), game)
     assert (found.low, found.high) == (answer.low, answer.high)
     pairs = zip(found.situations(), answer.situations(), strict=True)
     assert all(str(one) == str(other) for one, other in pairs)
-    checked = verify(place)
+    checked = verify(str(place))
     assert checked.verified
     assert checked.answer.error_bound == answer.error_bound
 
@@ -673,6 +673,13 @@ def test_commands_read_a_saved_answer(tmp_path):
         rollwise.load(place)
     output("solve", "leduc-poker", "--save", place)
     assert "no fractions" in refusal("verify", place, "--exact")
+
+
+def test_a_history_for_all_games_is_no_option_of_these(tmp_path, monkeypatch):
+    monkeypatch.setenv("ROLLWISE_HISTORY", str(tmp_path / "all.sqlite"))
+    assert play(tmp_path, "kuhn-poker", "--seed", "1", typed="q").returncode == 0
+    refused = play(tmp_path, "kuhn-poker", "--history", "one.sqlite", typed="q")
+    assert "--history isn't for games with hidden dice" in refused.stderr
 
 
 def test_learned_strategies_get_better_and_are_proved(tmp_path):

@@ -57,7 +57,7 @@ def hash_of(positions: Positions) -> str:
     return digest.hexdigest()
 
 
-def save(answer: Answer, path: Path, *, kept: bool = False) -> None:
+def save(answer: Answer, path: str | Path, *, kept: bool = False) -> None:
     """Write an answer to a Parquet file, all at once or not at all.
 
     Parameters
@@ -72,7 +72,7 @@ def save(answer: Answer, path: Path, *, kept: bool = False) -> None:
     """
     import polars as pl
 
-    positions = answer.positions
+    path, positions = Path(path), answer.positions
     if isinstance(answer, TreeAnswer):
         rows = list(_of_tree(answer))
     elif isinstance(answer, StochasticAnswer):
@@ -130,7 +130,7 @@ def _of_positions(answer: StochasticAnswer) -> Iterator[dict[str, Any]]:
                 }  # fmt: skip
 
 
-def load(path: Path, game: Game | None = None, max_states: int | None = None) -> Answer:
+def load(path: str | Path, game: Game | None = None, max_states: int | None = None) -> Answer:
     """The answer of a file, with bounds proved by its strategies.
 
     Raises
@@ -139,7 +139,7 @@ def load(path: Path, game: Game | None = None, max_states: int | None = None) ->
         The file is damaged, for other rules, or its strategies don't prove its bounds.
     """
     try:
-        answer, fault = _examined(path, game, max_states)
+        answer, fault = _examined(Path(path), game, max_states)
     except RefusedFile as error:
         raise SolutionFileError(str(error)) from error
     if fault:
@@ -200,7 +200,11 @@ class Checked:
 
 
 def verify(
-    path: Path, game: Game | None = None, *, exact: bool = False, max_states: int | None = None
+    path: str | Path,
+    game: Game | None = None,
+    *,
+    exact: bool = False,
+    max_states: int | None = None,
 ) -> Checked:
     """Check the bounds of a file by its strategies, without a solver.
 
@@ -217,7 +221,7 @@ def verify(
         It isn't an answer in fractions.
     """
     started = time.perf_counter()
-    answer, fault = _examined(path, game, max_states)
+    answer, fault = _examined(Path(path), game, max_states)
     if exact and not answer.is_exact:
         raise UsageError(f"{path} has no fractions; verify it without exact arithmetic")
     return Checked(answer, fault, time.perf_counter() - started)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import shlex
 import sys
 from collections.abc import Sequence
@@ -34,11 +35,12 @@ if TYPE_CHECKING:
     from rollwise.graph.policies import Policy
 
 
+HISTORY_VARIABLE = "ROLLWISE_HISTORY"
 HistoryOption = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        envvar="ROLLWISE_HISTORY",
+        envvar=HISTORY_VARIABLE,
         help="Keep every game in this SQLite file too; review and scores read it.",
     ),
 ]
@@ -87,7 +89,9 @@ def play(
     past = None if history is None else History(history)
     typed = resume is None and asked.kind is not None and asked.kind.has_secrets()
     if typed:
-        others = {"games": games, "save": save, "history": history, "seats": seats}
+        # a file for all games, named by the environment, isn't asked for these games
+        asked_history = None if str(history) == os.environ.get(HISTORY_VARIABLE) else history
+        others = {"games": games, "save": save, "history": asked_history, "seats": seats}
         others["dice"] = None if dice == "here" else dice
         own = (against or "optimal", seat, coach, seed, load)
         answered_apart(asked.make_game(), "play", *own, **others)
