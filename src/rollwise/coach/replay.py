@@ -39,8 +39,8 @@ def replay(
     if rules is not None and rules != table.fingerprint:
         raise RecordError(
             f"{record.where}: this game was kept under other rules than those of {graph.title}: "
-            "the rule sheet has changed since (to read it all the same, leave out the line @rules, or "
-            "in JSON the key rules)"
+            "the rule sheet has changed since (to read it all the same, leave out the line @rules, "
+            "or in JSON the key rules)"
         )
     seed = record.headers.get("seed", "0")
     if not re.fullmatch("[0-9]{1,30}", seed):
