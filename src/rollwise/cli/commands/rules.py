@@ -132,7 +132,7 @@ def verify(
 ) -> None:
     """Check a saved solution against its error bounds.
 
-    --exact  Exact arithmetic: no rounding has to be trusted.
+    --exact  Exact arithmetic: no rounding has to be trusted. Not of a folder of layers.
     """
     from rollwise.answer.storage import is_hidden
     from rollwise.answer.verify import verify as verify_saved
