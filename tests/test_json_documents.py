@@ -308,6 +308,27 @@ def test_numbers_that_json_does_not_know_become_null():
     assert game_head(chase.graph)["parameters"]["as"] == "chase"
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "table piglet target=3",
+        "table kuhn-poker",
+        "table pig players=3 target=3",
+        "evaluate piglet target=3 --policy random --table",
+    ],
+)
+def test_a_file_of_rows_has_the_form_of_its_name_and_the_document_is_printed(line, tmp_path):
+    printed = run(*line.split(), "--json").stdout
+    for name, begin in [("rows.csv", b""), ("rows.json", b'{"schema"'), ("rows.parquet", b"PAR1")]:
+        done = run(*line.split(), "--json", "--out", name, cwd=tmp_path)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.count("\n") == 1
+        assert json.loads(done.stdout)["schema"] == json.loads(printed)["schema"]
+        assert (tmp_path / name).read_bytes().startswith(begin)
+    assert (tmp_path / "rows.csv").read_text().splitlines()[0].count(",") > 2
+    assert "must end in .csv" in refusal(*line.split(), "--csv", "--out", "x.json", cwd=tmp_path)
+
+
 if __name__ == "__main__":
     import os
     import tempfile

@@ -11,7 +11,7 @@ import typer
 
 from rollwise.boards import swapped, text_board
 from rollwise.cli.common import refuse
-from rollwise.cli.printing import SHOWN, end_if, place_line, render, write_rows
+from rollwise.cli.printing import SHOWN, end_if, place_line, render, tell_rows
 from rollwise.cli.progress import Progress
 from rollwise.cli.streams import ASKED
 from rollwise.documents.hidden import (
@@ -120,16 +120,16 @@ def table(
         kept = np.flatnonzero(rows_where(_frame(answer, situations), where))
         situations = [situations[k] for k in kept.tolist()]
     shown = situations[: SHOWN if limit is None and form is None else limit]
-    if form in ("csv", "parquet"):
-        write_rows(_frame(answer, shown), form, out)
-        return
-    document = table_of(answer, len(situations), shown)
-    if out is not None:
-        from rollwise.documents.model import encode
+    if form is None:
+        return render(table_of(answer, len(situations), shown))
+    from rollwise.documents.model import encode
 
-        write_rows(_frame(answer, shown), "json", out, lambda _: encode(document))
-    else:
-        render(document)
+    tell_rows(
+        _frame(answer, shown),
+        form,
+        out,
+        lambda _: encode(table_of(answer, len(situations), shown)),
+    )
 
 
 def advise(game: Game, state: str, load: str | None) -> None:

@@ -174,6 +174,9 @@ CsvOption = Annotated[bool, typer.Option("--csv", help="Print comma-separated va
 def form_of(out: Path | None, *, csv: bool) -> str | None:
     """The form of written rows: csv, json or parquet; None for printed rows.
 
+    The ending of a file's name is its form. A file without an ending, such as a pipe, has the form
+    of --csv or --json.
+
     Raises
     ------
     UsageError, OutputError
@@ -182,11 +185,11 @@ def form_of(out: Path | None, *, csv: bool) -> str | None:
     if csv and ASKED.json:
         raise UsageError("--csv and --json can't both be had")
     form = "csv" if csv else "json" if ASKED.json else None
-    if out is not None and form is None:
-        check_file("--out", out, ".csv", ".json", ".parquet")
-        return out.suffix.lstrip(".")
-    check_place(out)
-    return form
+    if out is None or (form is not None and not out.suffix):
+        check_place(out)
+        return form
+    check_file("--out", out, *([".csv"] if csv else [".csv", ".json", ".parquet"]))
+    return out.suffix.lstrip(".")
 
 
 def write_rows(
@@ -209,6 +212,15 @@ def write_rows(
         write_atomically(out, write)
     else:
         (streams.write_json if form == "json" else streams.write)(text())
+
+
+def tell_rows(
+    rows: pl.DataFrame, form: str, out: Path | None, as_json: Callable[[pl.DataFrame], str]
+) -> None:
+    """Write rows to a file or to stdout; with --json print a document besides the file."""
+    write_rows(rows, form, out, as_json)
+    if out is not None and ASKED.json:
+        write_rows(rows, "json", None, as_json)
 
 
 def print_rows(rows: model.Rows, total: int) -> None:

@@ -38,7 +38,7 @@ from rollwise.cli.printing import (
     form_of,
     print_rows,
     render,
-    write_rows,
+    tell_rows,
 )
 from rollwise.cli.progress import Progress
 from rollwise.cli.streams import ASKED
@@ -216,7 +216,7 @@ def _tell_rows(
 ) -> None:
     """Print or write the value of the policy in every position."""
     if form is not None:
-        write_rows(rows, form, out, lambda shown: encode(replace(document, **with_rows(shown))))
+        tell_rows(rows, form, out, lambda shown: encode(replace(document, **with_rows(shown))))
         return
     shown = rows[:SHOWN]
     cells = shown.to_dict(as_series=False)

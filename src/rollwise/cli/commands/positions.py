@@ -28,7 +28,7 @@ from rollwise.cli.printing import (
     form_of,
     print_rows,
     render,
-    write_rows,
+    tell_rows,
 )
 from rollwise.documents.answers import advice_document, grid_document, strategy_rows, table_json
 from rollwise.documents.model import undecided_lines
@@ -83,7 +83,7 @@ def table(
     shown = states[:limit]
     if form is not None:
         rows = solution.rows_of(shown, **how)
-        write_rows(rows, form, out, lambda rows: table_json(solution, rows))
+        tell_rows(rows, form, out, lambda rows: table_json(solution, rows))
     else:
         cells = in_words(solution.game, solution.cells_of(shown, **how))
         bounds = solution.action_bounds if each_action else {}
