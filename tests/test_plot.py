@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cli_runner import run
-from little_games import Ladder
+from little_games import Ladder, Shortest
+from throwing import Runners, TwoBoxes
 
 import rollwise
 from rollwise.answer.solve import solve
@@ -26,6 +27,7 @@ from rollwise.games.pig import Pig, Piglet
 from rollwise.games.shut_the_box import ShutTheBox
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
+from rollwise.graph import NO_THROW
 from rollwise.methods import run_method
 from rollwise.plot import Choices, plot
 from rollwise.plot.fields import view
@@ -269,3 +271,21 @@ def test_errors_in_python_speak_of_arguments(wrong):
     with pytest.raises(rollwise.RollwiseError) as caught:
         wrong()
     assert "--" not in str(caught.value)
+
+
+def test_a_graph_has_no_number_for_a_throw_that_is_still_to_come():
+    solution = solved(TwoBoxes(2))
+    figure = plot(solution, "graph")
+    texts = [note.text for note in figure.layout.annotations]
+    assert any("left 2" in text and "throw" not in text for text in texts)
+    assert not any(str(NO_THROW) in text for text in texts)
+    with pytest.raises(UsageError) as refused:
+        plot(solved(Runners(3)), "graph")
+    assert str(NO_THROW) not in str(refused.value)
+
+
+def test_a_picture_of_lengths_says_whether_ties_may_change_them():
+    """A roll or a stop worth the same: another optimal policy plays longer."""
+    tied = plot(solved(Shortest(top=4)), "turns")
+    assert "Ties: in " in tied.layout.meta["alt"]
+    assert "Ties" not in plot(solved(Pig(target=15)), "turns").layout.meta["alt"]

@@ -226,8 +226,9 @@ def evaluated_rows(
     actions[graph.action_state[sure]] = sure
     chosen = actions[states]
     bounds = None if found.bounds is None else found.bounds[states]
+    fields = zip(graph.field_names, graph.states[states].T, strict=True)
     columns = {
-        **dict(zip(graph.field_names, graph.states[states].T, strict=True)),
+        **{name: column for name, column in fields if name not in graph.throw_names},
         "action": graph.action_label[chosen],
         "value": values,
         "win_probability": graph.view.win_probability(values),
