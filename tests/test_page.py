@@ -208,6 +208,21 @@ def test_wins_shared_by_three_players_are_no_losses(node):
     assert texts == ["wins", "loses", "shares the win", "shares the win"]
 
 
+@pytest.mark.parametrize(
+    "game", [Threes(dice=2), Pig(target=9), Sharing(), DiceBlackjack()], ids=lambda game: game.name
+)
+def test_luck_is_good_above_zero(node, game):
+    """The luck of all dice, for any number of players; few points are good luck."""
+    solution = rollwise.solve(game)
+    graph, figures = solution.graph, Figures.of(solution)
+    players = ["random"] * graph.players
+    ledgers = node(solution, "game", "5", *players)["ledgers"]
+    shown = [text.replace("−", "-") for text in node(solution, "luck", "5", *players)]
+    assert shown == [figures.gain(sum(ledger["luck"])) for ledger in ledgers]
+    if game.objective == "minimize":
+        assert (float(shown[0]) > 0) == (sum(ledgers[0]["luck"]) < 0)
+
+
 @pytest.mark.parametrize("name", sorted(available()))
 def test_a_goal_names_the_end_of_its_game(name):
     game = available()[name]()
