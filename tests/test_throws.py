@@ -228,3 +228,15 @@ def test_as_a_game_without_throws(game):
     for s in (0, graph.n_states - 1):
         assert len(plain.view[s].actions) == len(graph.view[s].actions)
     assert throws_as_fields(plain) is plain
+
+
+def test_an_array_has_no_axis_for_a_throw_among_the_fields():
+    """A derived game has the throw in its states; an array has the positions before it."""
+    solution = rollwise.solve(Runners(2).within(3))
+    array = solution.array()
+    rows = solution.table()
+    fields = rows.columns[:-4]
+    assert array.ndim == len(fields)
+    for row in rows.iter_rows(named=True):
+        assert array[tuple(row[name] for name in fields)] == row["win_probability"]
+    assert np.isfinite(array).sum() == len(rows)
