@@ -83,6 +83,8 @@ def _states_shown(solution: Solution, throws: bool) -> NDArray[np.int64]:
     """The states of all rows: positions, or their throws."""
     space = solution.space
     if not isinstance(space, StateGraph):
+        if throws and not space.has_throws:
+            raise UsageError(f"{solution.title} has no throws")
         if throws:
             raise UsageError(f"{solution.title}: part_where() gives the rows after throws")
         return np.arange(space.n_positions)
