@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.answer.lasting import LASTING, lasting_policy
+from rollwise.answer.rows import fields_and_throws
 from rollwise.answer.solution import Solution
 from rollwise.builders.rules import Rules, refuse_many, require_two
 from rollwise.derive.derived_game import base_actions
@@ -312,8 +313,7 @@ def policy_table(graph: StateGraph, policy: Policy) -> pl.DataFrame:
     import polars as pl
 
     taken = np.flatnonzero((policy.probability > 0) & has_choice(graph)[graph.action_state])
-    rows = graph.rows_at(graph.action_state[taken].astype(np.int64))
-    table = dict(zip(graph.columns, rows.T, strict=True))
+    table = fields_and_throws(graph, graph.action_state[taken].astype(np.int64))
     names = {
         label: graph.vocabulary.text(label) for label in np.unique(graph.action_label).tolist()
     }

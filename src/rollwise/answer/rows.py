@@ -59,6 +59,15 @@ def frame_of(columns: Columns, n: int, vocabulary: Vocabulary) -> pl.DataFrame:
     return pl.DataFrame(series)
 
 
+def fields_and_throws(graph: StateGraph, states: NDArray[np.int64]) -> dict[str, Any]:
+    """A column for each field of some states and of their throws; None where no throw came."""
+    columns: dict[str, Any] = dict(zip(graph.columns, graph.rows_at(states).T, strict=True))
+    for name in graph.throw_names:
+        if NO_THROW in columns[name]:  # a choice without a throw
+            columns[name] = [None if n == NO_THROW else n for n in columns[name].tolist()]
+    return columns
+
+
 def states_where(solution: Solution, where: str | None, *, throws: bool) -> NDArray[np.int64]:
     """The states with a row: see `rollwise.Solution.states_where`."""
     from rollwise.answer.filters import mentions, rows_where
