@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.errors import UsageError
-from rollwise.graph import NO_THROW, StateGraph, win_probability
+from rollwise.graph import NO_THROW, THROW, StateGraph, win_probability
 from rollwise.graph.by_fields import grid
 from rollwise.graph.choices import actions_of, first_actions, in_order
 from rollwise.graph.naming import Vocabulary
@@ -175,7 +175,7 @@ def worth_by_action(solution: Solution, states: NDArray[np.int64]) -> dict[str, 
     """The value of each action in some states: see `rollwise.Solution.worth_by_action`."""
     part, states = solution.near(states)
     graph = part.graph
-    if graph.throws is not None and not graph.thrown_in[states].all():
+    if graph.throw_names and not graph.thrown_in[states].any():
         raise UsageError(
             f"{graph.title}: a position has no action before the throw; throws=True "
             "(--throws) has a row for each throw, with its actions"
@@ -186,7 +186,7 @@ def worth_by_action(solution: Solution, states: NDArray[np.int64]) -> dict[str, 
     rows = np.repeat(np.arange(len(states)), actions_of(graph, states)[1])
     labels = graph.action_label[chosen.actions]
     columns: dict[str, list[float | None]] = {}
-    for label in np.unique(labels).tolist():
+    for label in np.unique(labels[labels != THROW]).tolist():
         column: list[float | None] = [None] * len(states)
         theirs = labels == label
         for row, number in zip(rows[theirs].tolist(), worth[theirs].tolist(), strict=True):

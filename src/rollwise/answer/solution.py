@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from rollwise.errors import UsageError
 from rollwise.game import Game, heading_of
-from rollwise.graph import StateGraph, win_probability
+from rollwise.graph import THROW, StateGraph, win_probability
 from rollwise.graph.view import TIED, worth_name
 from rollwise.hooks import HOOKS
 from rollwise.methods.result import MethodResult, Status, best_bounds
@@ -714,7 +714,8 @@ class Solution:
         from rollwise.answer.rows import action_column
 
         bound = self.error_bound if self.is_score else self.error_bound / 2 + CHANCE_ROUNDING
-        return {action_column(self, label): bound for label in self.space.vocabulary.labels}
+        labels = [label for label in self.space.vocabulary.labels if label != THROW]
+        return {action_column(self, label): bound for label in labels}
 
     def array(self, numbers: NDArray[Any] | None = None) -> NDArray[Any]:
         """A number of each position as an array with an axis for each field: ``V[i, j, k]``.
