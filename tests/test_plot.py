@@ -157,6 +157,21 @@ def test_cells_where_an_action_is_never_best_are_hatched():
     assert np.isnan(height).any()
 
 
+class MixingSix(SuperSix):
+    """Its first policy is given by weights."""
+
+    @rollwise.policy
+    def a_stop_at_three_or_so(self, s):
+        return {0: 1, 1: 3} if s.lid >= 3 and not s.forced else {0: 1}
+
+
+def test_the_limit_of_a_policy_that_mixes_lies_where_it_mostly_acts():
+    figure = plot(solved(MixingSix(sticks=10)), "surface")
+    laid = next(trace for trace in figure.data if trace.name == "a-stop-at-three-or-so")
+    heights = np.asarray(laid.z, float)
+    assert np.nanmin(heights) == np.nanmax(heights) == 3
+
+
 def test_a_tree_repeats_the_first_example_of_threes():
     """Two dice show 1 and 6: take none for 6, one for 1 + 3, or two for 7 (the source's tree)."""
     solution = solved(Threes(dice=2))

@@ -9,7 +9,7 @@ top is best.
 from __future__ import annotations
 
 import html
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -291,7 +291,14 @@ def _asked(solution: Solution, name: str, target: int) -> Callable[[int], bool]:
     function = game.policies()[name]
     if not graph.has_pool:
         at = rules_situation(game, graph)
-        return lambda s: bool(function(game, *at(s)) == target)
+
+        def mostly(s: int) -> bool:  # a policy that mixes gives weights
+            answer = function(game, *at(s))
+            if isinstance(answer, Mapping):
+                return bool(2 * answer.get(target, 0) > sum(answer.values()))
+            return bool(answer == target)
+
+        return mostly
     asked = chances_of(graph, game, name, lambda *at: function(game, *at))
 
     def takes(s: int) -> bool:  # a keeping decision is a tuple of faces
