@@ -223,6 +223,13 @@ def test_luck_is_good_above_zero(node, game):
         assert (float(shown[0]) > 0) == (sum(ledgers[0]["luck"]) < 0)
 
 
+@pytest.mark.parametrize("game", [Runners(2).within(3), Runners(2).cube(1)], ids=str)
+def test_the_map_of_a_derived_game_has_no_axis_for_its_throws(game, node):
+    head = node(rollwise.solve(game), "head")
+    assert "throw" in head["fields"]
+    assert "throw" not in [head["fields"][axis] for axis in head["map"]["axes"]]
+
+
 @pytest.mark.parametrize("name", sorted(available()))
 def test_a_goal_names_the_end_of_its_game(name):
     game = available()[name]()

@@ -294,6 +294,8 @@ def test_a_graph_has_no_number_for_a_throw_that_is_still_to_come():
     texts = [note.text for note in figure.layout.annotations]
     assert any("left 2" in text and "throw" not in text for text in texts)
     assert not any(str(NO_THROW) in text for text in texts)
+    surface = plot(solved(Runners(2).cube(1)), "surface")
+    assert "throw = no throw" in surface.layout.meta["alt"]
     with pytest.raises(UsageError) as refused:
         plot(solved(Runners(3)), "graph")
     assert str(NO_THROW) not in str(refused.value)

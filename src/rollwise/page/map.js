@@ -40,7 +40,7 @@ export function swatch(rank) {
 }
 
 // Draw a map. Returns a function from places on it to positions.
-export function drawMap(canvas, { xs, ys, rows, ranked, xName, yName, at }) {
+export function drawMap(canvas, { xs, ys, rows, ranked, xName, yName, at, text = String }) {
   const wide = Math.min(canvas.parentElement.clientWidth || 320, 720);
   const [left, top] = [44, 22];
   const cell = Math.max(3, Math.min(28, Math.floor((wide - left - 8) / Math.max(1, xs.length))));
@@ -68,7 +68,7 @@ export function drawMap(canvas, { xs, ys, rows, ranked, xName, yName, at }) {
     context.fillStyle = fills[ranked.indexOf(name)];
     context.fillRect(x, y, cell - (cell > 6 ? 1 : 0), high - (high > 6 ? 1 : 0));
   }));
-  axes(context, { xs, ys, xName, yName, left, top, cell, high, ink });
+  axes(context, { xs, ys, xName, yName, left, top, cell, high, ink, text });
   const here = [xs.indexOf(at[0]), ys.indexOf(at[1])];
   if (here[0] >= 0 && here[1] >= 0) {
     context.strokeStyle = ink;
@@ -91,7 +91,7 @@ export function drawMap(canvas, { xs, ys, rows, ranked, xName, yName, at }) {
   };
 }
 
-function axes(context, { xs, ys, xName, yName, left, top, cell, high, ink }) {
+function axes(context, { xs, ys, xName, yName, left, top, cell, high, ink, text }) {
   context.fillStyle = ink;
   context.font = "12px system-ui, sans-serif";
   context.textBaseline = "middle";
@@ -102,7 +102,7 @@ function axes(context, { xs, ys, xName, yName, left, top, cell, high, ink }) {
     return [...numbers.keys()].filter((i) => size >= room || numbers[i] % step === 0);
   };
   context.textAlign = "center";
-  for (const i of named(xs, cell, 26)) context.fillText(xs[i], left + (i + 0.5) * cell, top - 9);
+  for (const i of named(xs, cell, 26)) context.fillText(text(xs[i]), left + (i + 0.5) * cell, top - 9);
   context.textAlign = "right";
-  if (yName) for (const j of named(ys, high, 16)) context.fillText(ys[j], left - 6, top + (j + 0.5) * high);
+  if (yName) for (const j of named(ys, high, 16)) context.fillText(text(ys[j]), left - 6, top + (j + 0.5) * high);
 }
