@@ -34,7 +34,7 @@ from rollwise.games.royal_ur import RoyalUr
 from rollwise.games.shut_the_box import ShutTheBox
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
-from rollwise.page import deflated, page, script
+from rollwise.page import HIDDEN_MODULES, LOADER, MODULES, deflated, page, script
 from rollwise.page.document import document, goal
 from rollwise.words import Narrator
 
@@ -228,6 +228,19 @@ def test_the_map_of_a_derived_game_has_no_axis_for_its_throws(game, node):
     head = node(rollwise.solve(game), "head")
     assert "throw" in head["fields"]
     assert "throw" not in [head["fields"][axis] for axis in head["map"]["axes"]]
+
+
+@pytest.mark.parametrize(
+    "modules", [MODULES, HIDDEN_MODULES, LOADER], ids=["game", "hidden", "load"]
+)
+def test_the_modules_of_a_page_are_one_script(modules, tmp_path):
+    """They share one scope, so that no two may declare the same name."""
+    program = shutil.which("node")
+    if program is None:
+        pytest.skip("Node isn't installed, which reads the scripts of the page")
+    (tmp_path / "page.mjs").write_text(script(modules))
+    command = [program, "--check", str(tmp_path / "page.mjs")]
+    assert subprocess.run(command, capture_output=True, text=True, check=False).stderr == ""
 
 
 @pytest.mark.parametrize("name", sorted(available()))

@@ -2,7 +2,7 @@
 
 const LIGHT = ["#9ecae9", "#f5b56b", "#a8d7a0", "#d9b3e6", "#f2a3a0", "#e8dc7d", "#b8b8c8", "#8fd3cf", "#d8c3a5", "#dddddd"];
 const DARK = ["#2f6f9f", "#b06a12", "#3b7d3a", "#7d4f96", "#a8423d", "#8a7d14", "#5f5f72", "#2a7f7a", "#7a6040", "#555555"];
-const TILE = 6;
+const GRAIN = 6; // pixels of a texture before it is repeated
 
 const isDark = () => matchMedia("(prefers-color-scheme: dark)").matches;
 
@@ -10,13 +10,13 @@ const isDark = () => matchMedia("(prefers-color-scheme: dark)").matches;
 function texture(context, rank) {
   const k = Math.min(rank, LIGHT.length - 1);
   const tile = document.createElement("canvas");
-  tile.width = tile.height = TILE;
+  tile.width = tile.height = GRAIN;
   const pen = tile.getContext("2d");
   pen.fillStyle = (isDark() ? DARK : LIGHT)[k];
-  pen.fillRect(0, 0, TILE, TILE);
+  pen.fillRect(0, 0, GRAIN, GRAIN);
   pen.fillStyle = isDark() ? "#ffffff66" : "#00000066";
-  for (let i = 0; i < TILE; i++) {
-    if (k === 1 || k === 4) pen.fillRect(i, TILE - 1 - i, 1, 1);
+  for (let i = 0; i < GRAIN; i++) {
+    if (k === 1 || k === 4) pen.fillRect(i, GRAIN - 1 - i, 1, 1);
     if (k === 2 || k === 4) pen.fillRect(i, i, 1, 1);
     if (k === 3 || k === 6) pen.fillRect(i, 2, 1, 1);
     if (k === 5 || k === 6) pen.fillRect(2, i, 1, 1);
