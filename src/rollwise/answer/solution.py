@@ -329,7 +329,10 @@ class Solution:
 
     @property
     def win_probability(self) -> float | None:
-        """The first player's probability to win (a draw is half a win); None for a score."""
+        """The probability to win of the first or only player; None for a score.
+
+        A draw is half a win.
+        """
         return None if self.is_score else win_probability(self.value)
 
     @cached_property
@@ -938,7 +941,8 @@ class Solution:
             number = certified(self.value, self.error_bound)
         else:
             number = chance(self.value, self.error_bound)
-        what = self.worth_name if self.is_score else "the first player wins"
+        winner = "the player" if self.space.players == 1 else "the first player"
+        what = self.worth_name if self.is_score else f"{winner} wins"
         worth = f"{what} {number}"
         return f"<Solution of {self.title}: {worth} ({self.status})>"
 
