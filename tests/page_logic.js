@@ -5,7 +5,7 @@ import { Figures } from "./figures.js";
 import { Game } from "./game.js";
 import { inflated } from "./inflate.js";
 import { recordOf } from "./record.js";
-import { wonDrewLost } from "./series.js";
+import { meanLuck, wonDrewLost } from "./series.js";
 import { Session } from "./session.js";
 import { Speech, conjugated } from "./speech.js";
 
@@ -93,6 +93,10 @@ const found = {
   back: takenBack,
   results: () => wonDrewLost(rest.map(Number)),
   head: () => game.head,
+  luck: (...played) => {
+    const { ledgers } = oneGame(...played);
+    return ledgers.map((ledger) => figures.gain(meanLuck([ledger])));
+  },
   conjugated: () => rest.map((deed) => conjugated(deed, false)),
 }[what](...rest);
 console.log(JSON.stringify(found));

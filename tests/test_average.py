@@ -507,3 +507,17 @@ def test_games_of_three_have_no_discount() -> None:
 
     with pytest.raises(ParameterError, match="one player or two"):
         Three()
+
+
+@pytest.mark.parametrize("command", ["table", "advise", "plot"])
+def test_values_of_positions_are_said_to_be_those_of_a_cycle(command, tmp_path):
+    """They are compared to the average, so that they are no points of a play."""
+    more = {
+        "table": ["--limit", "2"],
+        "advise": ["--state", "rest=0"],
+        "plot": ["turns", "--out", str(tmp_path / "turns.html")],
+    }[command]
+    (tmp_path / "parrondo.py").write_text(SHEET)
+    done = run(command, str(tmp_path / "parrondo.py"), *more)
+    assert done.returncode == 0, done.stderr
+    assert "a game is a cycle" in done.stderr

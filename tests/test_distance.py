@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from cli_runner import run
 from test_models import GAME, write_prism, write_umb
+from throwing import Runners, TwoBoxes
 
 import rollwise
 from rollwise.analysis.distance import distance_of_policy, distance_of_values
 from rollwise.answer.references import Policies
+from rollwise.answer.rows import evaluated_rows
 from rollwise.errors import PolicyError
 from rollwise.games import create, find
 from rollwise.games.craps import Craps
@@ -214,3 +216,50 @@ def test_infinite_values(tmp_path):
     (tmp_path / "v.txt").write_text("0 0 0 0 0 0")
     found = distance_of_values(policies, tmp_path / "v.txt")
     assert np.isinf(found.high[found.worst])
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize(
+    "game",
+    [Runners(2).within(3), TwoBoxes(2).with_score(), TwoBoxes(2)],
+    ids=lambda game: f"{game.name}-{type(game).__name__}",
+)
+def test_tables_of_games_with_throws_are_read_back(tmp_path, game, ending):
+    """A table of values has positions before the throw, one of a policy those after it."""
+    solution = rollwise.solve(game)
+    policies = Policies.of(solution)
+
+    def written(name, frame):
+        path = tmp_path / f"{name}.{ending}"
+        frame.write_csv(path) if ending == "csv" else frame.write_parquet(path)
+        return path
+
+    found = distance_of_values(policies, written("values", solution.table()))
+    assert set(found.compared.tolist()) == set(solution.graph.positions.tolist())
+    assert found.high[found.worst] < 1e-12
+    policy = policies.find(str(written("policy", solution.table(throws=True))))
+    assert np.nanmax(distance_of_policy(policies, policy).high) < 1e-12
+    evaluated = evaluated_rows(solution.graph, policy, rollwise.evaluate(solution, policy))
+    assert evaluated.columns[: len(solution.table().columns)] == solution.table().columns
+    assert evaluated["value"].to_list() == pytest.approx(solution.table()["value"].to_list())
+
+
+def test_a_list_of_values_follows_the_positions_before_the_throw(tmp_path):
+    solution = rollwise.solve(Runners(2).within(3))
+    positions = solution.graph.positions
+    path = tmp_path / "values.json"
+    path.write_text(json.dumps(solution.win_probabilities[positions].tolist()))
+    found = distance_of_values(Policies.of(solution), path)
+    assert found.compared.tolist() == positions.tolist()
+    assert found.high[found.worst] < 1e-12
+
+
+def test_a_table_with_a_choice_without_a_throw_is_a_policy(tmp_path):
+    """The cube is offered and taken before a throw: the throw is empty there."""
+    solution = rollwise.solve(Runners(2).cube(1))
+    table = solution.table(throws=True)
+    assert table["throw"].null_count() > 0
+    table.write_csv(tmp_path / "policy.csv")
+    policies = Policies.of(solution)
+    policy = policies.find(str(tmp_path / "policy.csv"))
+    assert np.nanmax(distance_of_policy(policies, policy).high) < 1e-12

@@ -10,6 +10,7 @@ from little_games import Ladder
 from naive_play import choice
 from naive_play import learn as learn_naively
 from small_games import small_game
+from throwing import Runners, TwoBoxes
 
 from rollwise.answer.references import Policies
 from rollwise.builders import build
@@ -214,3 +215,20 @@ def test_estimates_of_three_players_are_shares_of_the_win():
     assert 0 <= result.estimates.max() <= 1
     with pytest.raises(UsageError, match="Q-learning is for one or two"):
         Learner(graph, method="q-learning")
+
+
+def test_the_table_of_a_learner_keeps_fields_of_the_same_name():
+    """A game for points may have a field `score`: its numbers aren't replaced by estimates."""
+    game = TwoBoxes(2).with_score()
+    graph = build(game)
+    table = learn(graph, 200, seed=1).table()
+    assert "score" in graph.columns
+    assert set(table["score"].to_list()) <= set(graph.rows[:, graph.columns.index("score")])
+    assert table.columns[-4:] == ["score_", "standard_error", "action_visits", "visits"]
+
+
+def test_the_table_of_a_learner_has_no_throw_in_a_choice_before_it():
+    graph = build(Runners(2).cube(1))
+    table = learn(graph, 200, seed=1).table()
+    assert table["throw"].null_count() > 0
+    assert table["throw"].drop_nulls().min() >= 0

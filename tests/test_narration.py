@@ -13,6 +13,7 @@ import pytest
 from cli_runner import output
 from little_games import Ladder
 from play_games import Capture
+from throwing import Runners
 
 from rollwise import Chase, Game, check, solve
 from rollwise.answer.references import Policies
@@ -26,6 +27,7 @@ from rollwise.games.threes import Threes
 from rollwise.graph.naming import spread
 from rollwise.simulate import tell
 from rollwise.words import Narrator
+from rollwise.words.narration import as_other_sees, changes
 
 HERE = Path(__file__).parent
 TOLD = HERE / "told_games.txt"
@@ -209,6 +211,17 @@ def test_a_final_position_may_be_written_as_the_next_player_sees_it():
         action = graph.view[graph.find((mine, theirs))].find_action(3)
         wins = [end for end in Narrator(graph, game).finals(action.index) if end]
         assert wins == [(mine + 3, theirs)]
+
+
+def test_a_throw_among_the_fields_is_no_change():
+    """Derived games have the throw in the position; a move changes the others."""
+    graph = solve(Runners(2).within(3)).graph
+    for state in graph.view:
+        for action in state.actions:
+            for outcome in action.outcomes:
+                if not outcome.is_over and not action.is_throw:
+                    seen = as_other_sees(graph) if outcome.passes else None
+                    assert "throw" not in changes(graph, state.index, outcome.target, seen)
 
 
 if __name__ == "__main__":

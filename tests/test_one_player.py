@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from cli_runner import output, refusal, run
+from little_games import Gambler
 
 import rollwise
 from rollwise import build
@@ -192,3 +193,7 @@ def test_the_balance_of_games_that_end_alike(tmp_path):
     assert "no share: no variance" in told
     assert "± 1.0e+02" not in told
     output("balance", f"{tmp_path / 'drawn.py'}:Drawn", "--evaluations", "0", "--out", str(page))
+
+
+def test_the_only_player_isnt_called_the_first():
+    assert "the player wins 50" in repr(rollwise.solve(Gambler()))

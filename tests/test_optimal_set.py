@@ -17,10 +17,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from little_games import Spot
 from stakes import Collect, Thrown
+from throwing import Runners, TwoBoxes
 
 from rollwise import AGAIN, DRAW, END, PASS, WIN, Chase, Game, Solution, build, evaluate, solve
 from rollwise.analysis.distributions import distribution
 from rollwise.analysis.frontier import frontier
+from rollwise.analysis.lengths import lengths
 from rollwise.analysis.observed_scores import best_fit
 from rollwise.analysis.second_aims import ranges, score_ranges, second_aims
 from rollwise.answer.optimal_set import OptimalSet, ranges_against
@@ -405,6 +407,21 @@ def test_a_saved_policy_of_a_game_for_two(tmp_path):
     result = evaluate(Pig(target=12), str(tmp_path / "roll.parquet"))
     assert float(result.values[0]) == pytest.approx(solution.value, abs=1e-9)
     assert evaluate(Pig(target=12), "optimal", str(tmp_path / "roll.parquet"))
+
+
+@pytest.mark.parametrize(
+    "game", [TwoBoxes(2), Thrown(length=5), Runners(2).cube(1)], ids=lambda game: game.name
+)
+def test_a_saved_policy_of_a_game_with_throws(game, tmp_path):
+    solution = solve(game)
+    found = second_aims(solution, ["least:moves"])
+    found.table(solution).write_csv(tmp_path / "moves.csv")
+    policies = Policies.of(solution)
+    policy = policies.find(str(tmp_path / "moves.csv"))
+    assert float(evaluate(policies, policy).values[0]) == pytest.approx(solution.value, abs=1e-9)
+    visits = lengths(solution.graph, policy).visits
+    moves = visits[solution.graph.thrown_in].sum()  # a throw is none
+    assert moves == pytest.approx(found.values[0].value, abs=1e-7)
 
 
 # ---- figures that rest on which of several best actions is taken say so

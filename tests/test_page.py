@@ -34,7 +34,7 @@ from rollwise.games.royal_ur import RoyalUr
 from rollwise.games.shut_the_box import ShutTheBox
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
-from rollwise.page import deflated, page, script
+from rollwise.page import HIDDEN_MODULES, LOADER, MODULES, deflated, page, script
 from rollwise.page.document import document, goal
 from rollwise.words import Narrator
 
@@ -206,6 +206,41 @@ def test_wins_shared_by_three_players_are_no_losses(node):
     (choice,) = node(solution, "states")[0]["choices"]
     texts = [outcome["text"] for outcome in choice["outcomes"]]
     assert texts == ["wins", "loses", "shares the win", "shares the win"]
+
+
+@pytest.mark.parametrize(
+    "game", [Threes(dice=2), Pig(target=9), Sharing(), DiceBlackjack()], ids=lambda game: game.name
+)
+def test_luck_is_good_above_zero(node, game):
+    """The luck of all dice, for any number of players; few points are good luck."""
+    solution = rollwise.solve(game)
+    graph, figures = solution.graph, Figures.of(solution)
+    players = ["random"] * graph.players
+    ledgers = node(solution, "game", "5", *players)["ledgers"]
+    shown = [text.replace("−", "-") for text in node(solution, "luck", "5", *players)]
+    assert shown == [figures.gain(sum(ledger["luck"])) for ledger in ledgers]
+    if game.objective == "minimize":
+        assert (float(shown[0]) > 0) == (sum(ledgers[0]["luck"]) < 0)
+
+
+@pytest.mark.parametrize("game", [Runners(2).within(3), Runners(2).cube(1)], ids=str)
+def test_the_map_of_a_derived_game_has_no_axis_for_its_throws(game, node):
+    head = node(rollwise.solve(game), "head")
+    assert "throw" in head["fields"]
+    assert "throw" not in [head["fields"][axis] for axis in head["map"]["axes"]]
+
+
+@pytest.mark.parametrize(
+    "modules", [MODULES, HIDDEN_MODULES, LOADER], ids=["game", "hidden", "load"]
+)
+def test_the_modules_of_a_page_are_one_script(modules, tmp_path):
+    """They share one scope, so that no two may declare the same name."""
+    program = shutil.which("node")
+    if program is None:
+        pytest.skip("Node isn't installed, which reads the scripts of the page")
+    (tmp_path / "page.mjs").write_text(script(modules))
+    command = [program, "--check", str(tmp_path / "page.mjs")]
+    assert subprocess.run(command, capture_output=True, text=True, check=False).stderr == ""
 
 
 @pytest.mark.parametrize("name", sorted(available()))

@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cli_runner import run
-from little_games import Ladder
+from little_games import Ladder, Shortest
+from throwing import Runners, TwoBoxes
 
 import rollwise
 from rollwise.answer.solve import solve
@@ -26,6 +27,7 @@ from rollwise.games.pig import Pig, Piglet
 from rollwise.games.shut_the_box import ShutTheBox
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
+from rollwise.graph import NO_THROW
 from rollwise.methods import run_method
 from rollwise.plot import Choices, plot
 from rollwise.plot.fields import view
@@ -155,6 +157,21 @@ def test_cells_where_an_action_is_never_best_are_hatched():
     assert np.isnan(height).any()
 
 
+class MixingSix(SuperSix):
+    """Its first policy is given by weights."""
+
+    @rollwise.policy
+    def a_stop_at_three_or_so(self, s):
+        return {0: 1, 1: 3} if s.lid >= 3 and not s.forced else {0: 1}
+
+
+def test_the_limit_of_a_policy_that_mixes_lies_where_it_mostly_acts():
+    figure = plot(solved(MixingSix(sticks=10)), "surface")
+    laid = next(trace for trace in figure.data if trace.name == "a-stop-at-three-or-so")
+    heights = np.asarray(laid.z, float)
+    assert np.nanmin(heights) == np.nanmax(heights) == 3
+
+
 def test_a_tree_repeats_the_first_example_of_threes():
     """Two dice show 1 and 6: take none for 6, one for 1 + 3, or two for 7 (the source's tree)."""
     solution = solved(Threes(dice=2))
@@ -269,3 +286,23 @@ def test_errors_in_python_speak_of_arguments(wrong):
     with pytest.raises(rollwise.RollwiseError) as caught:
         wrong()
     assert "--" not in str(caught.value)
+
+
+def test_a_graph_has_no_number_for_a_throw_that_is_still_to_come():
+    solution = solved(TwoBoxes(2))
+    figure = plot(solution, "graph")
+    texts = [note.text for note in figure.layout.annotations]
+    assert any("left 2" in text and "throw" not in text for text in texts)
+    assert not any(str(NO_THROW) in text for text in texts)
+    surface = plot(solved(Runners(2).cube(1)), "surface")
+    assert "throw = no throw" in surface.layout.meta["alt"]
+    with pytest.raises(UsageError) as refused:
+        plot(solved(Runners(3)), "graph")
+    assert str(NO_THROW) not in str(refused.value)
+
+
+def test_a_picture_of_lengths_says_whether_ties_may_change_them():
+    """A roll or a stop worth the same: another optimal policy plays longer."""
+    tied = plot(solved(Shortest(top=4)), "turns")
+    assert "Ties: in " in tied.layout.meta["alt"]
+    assert "Ties" not in plot(solved(Pig(target=15)), "turns").layout.meta["alt"]

@@ -42,6 +42,7 @@ from rollwise.serve.offered import offer
 from rollwise.serve.worker import reply
 from rollwise.serve.workers import Limits
 
+EXAMPLES = Path(__file__).parent.parent / "examples"
 PIG = "game=pig&parameter=target=5"
 START = "&state=banked=0,rival=0,turn=0"
 ENDLESS = """
@@ -198,6 +199,20 @@ def test_a_game_is_played_by_positions(client):
         place = came["outcomes"][len(came["outcomes"]) // 3]["next"]
         moves += 1
     assert moves > 3
+
+
+def test_outcomes_of_three_players_add_up_to_the_value_of_their_action():
+    """The value of an outcome is the mover's, whoever moves next."""
+    solution = rollwise.solve(find(str(EXAMPLES / "king_maker.py"))())
+    view = solution.graph.view
+    for state in (0, solution.graph.n_states // 2):
+        question = {"ask": "position", **view[state].address, "action": None}
+        for choice in json.loads(reply(solution, question))["choices"]:
+            found = json.loads(reply(solution, question | {"action": choice["action"]}))
+            worth = sum(one["ways"] / one["of"] * one["value"] for one in found["outcomes"])
+            assert worth == pytest.approx(choice["value"], abs=1e-9)
+            for one in found["outcomes"]:
+                assert one["payoff"] == (one["value"] if one["over"] else None)
 
 
 def cells_by_hand(solution, named, axes, throw, rolls_left):

@@ -228,3 +228,28 @@ def test_as_a_game_without_throws(game):
     for s in (0, graph.n_states - 1):
         assert len(plain.view[s].actions) == len(graph.view[s].actions)
     assert throws_as_fields(plain) is plain
+
+
+def test_an_array_has_no_axis_for_a_throw_among_the_fields():
+    """A derived game has the throw in its states; an array has the positions before it."""
+    solution = rollwise.solve(Runners(2).within(3))
+    array = solution.array()
+    rows = solution.table()
+    fields = rows.columns[:-4]
+    assert array.ndim == len(fields)
+    for row in rows.iter_rows(named=True):
+        assert array[tuple(row[name] for name in fields)] == row["win_probability"]
+    assert np.isfinite(array).sum() == len(rows)
+
+
+def test_columns_of_actions_are_for_choices():
+    """A derived game has the throw in its states; before it there is no action."""
+    solution = rollwise.solve(Runners(2).within(3))
+    with pytest.raises(UsageError, match="no action before the throw"):
+        solution.table(each_action=True)
+    cube = rollwise.solve(Runners(2).cube(1))
+    rows = cube.table(each_action=True)  # of offers, which come before a throw
+    shown = [name for name in rows.columns if name.startswith("value_")]
+    assert shown == ["value_no double", "value_double", "value_take", "value_pass"]
+    assert set(shown) < set(cube.action_bounds)
+    assert "value_throw" not in cube.action_bounds

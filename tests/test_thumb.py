@@ -451,3 +451,14 @@ def test_many_positions_at_once_are_what_each_is(game):
                 "behind": int(box < 6 and upper + points < par),
             }
             assert {name: filled.at(name, n, place) for name in twin} == twin
+
+
+def test_rules_of_a_derived_game_with_kept_dice():
+    """Its throws are among the fields; the features of kept dice come from the inner game."""
+    game = Yahtzee(boxes=1).with_score()
+    graph = build(game)
+    columns = Features(graph, game).actions
+    inner = Features(build(Yahtzee(boxes=1)), Yahtzee(boxes=1)).actions
+    assert set(inner) <= set(columns)
+    found = find_rules(Policies.of(game), 2, evaluations=10)
+    assert found.rules

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from little_games import ALL
 
-from rollwise import build
+from rollwise import build, solve
 from rollwise.errors import UnknownState, UsageError
 from rollwise.game import AGAIN, DRAW, LOSE, PASS, WIN, Game
 from rollwise.games.pig import Pig
@@ -196,3 +196,11 @@ def test_states_stand_in_the_order_of_their_fields(most):
         order = in_order(rows)
         assert sorted(order.tolist()) == list(range(len(rows)))
         assert rows[order].tolist() == sorted(rows.tolist())
+
+
+def test_conditions_calculate_beyond_32_bits():
+    """Fields have 32 bits; a product of some may have more."""
+    table = solve(Pig(target=12)).table("banked * 1000000000 * 4 > rival * 1000000000")
+    rows = solve(Pig(target=12)).table()
+    expected = rows.filter(4 * rows["banked"].cast(int) > rows["rival"])
+    assert table.equals(expected)

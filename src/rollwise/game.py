@@ -806,7 +806,7 @@ class Game:
 
         The values of such an array may be those of the opponent: so says the item of a position.
         """
-        return dict.fromkeys(range(graph.n_positions), False)
+        return dict.fromkeys(graph.positions.tolist(), False)
 
     @property
     def rounding(self) -> str:

@@ -110,7 +110,7 @@ def distance_of_values(policies: Policies, path: Path) -> Distance:
     if path.suffix not in ENDINGS:
         raise PolicyError(f"{path} is none of {', '.join(ENDINGS)}")
     game = policies.game
-    order = dict.fromkeys(range(graph.n_positions), False) if game is None else game.numbered(graph)
+    order = dict.fromkeys(graph.positions.tolist(), False) if game is None else game.numbered(graph)
     rows, numbers, column = _read(path, policies, len(order))
     numbers = _finite(path, numbers, bool(np.isinf(solution.values).any()))
     if rows is None:
@@ -147,9 +147,12 @@ def distance_of_values(policies: Policies, path: Path) -> Distance:
 def _place(path: Path, graph: StateGraph, row: Mapping[str, Any]) -> int:
     """The state of a row."""
     try:
-        return graph.find({name: int(row[name]) for name in graph.field_names})
-    except (KeyError, TypeError, ValueError):
-        fields = ", ".join(graph.field_names)
+        # a row of a position before the throw has no numbers of a throw
+        absent = [name for name in graph.throw_names if row.get(name) in (None, "")]
+        names = [name for name in graph.columns if name not in absent]
+        return graph.find({name: int(row[name]) for name in names})
+    except (AttributeError, KeyError, TypeError, ValueError):
+        fields = ", ".join(name for name in graph.field_names if name not in graph.throw_names)
         raise PolicyError(f"{path}: a row has no whole numbers for {fields}") from None
     except UnknownState as error:
         raise PolicyError(f"{path}: {error}") from None
@@ -182,7 +185,7 @@ def _best(path: Path, policies: Policies, given: Floats) -> Any:
     graph, game = policies.graph, policies.game
     if given.ndim == 1:
         return given
-    if game is None or graph.throws is not None:
+    if game is None or graph.throw_names:
         raise PolicyError(f"{path}: Q-values are for a game without throws, with its rules")
     best = np.max if graph.view.sign > 0 else np.min
     pairs = zip(game.numbered(graph), given, strict=True)
@@ -220,9 +223,10 @@ def _read(path: Path, policies: Policies, n: int) -> tuple[list[Any] | None, Any
             return None, list(map(_number, rows)), ""
         if path.suffix == ".json" and "v" in rows[0]:
             return [row["s"] for row in rows], [_number(row["v"]) for row in rows], ""
-        column = next((name for name in COLUMNS if name in rows[0]), None)
-        if column is None or (column == COLUMNS[0] and graph.is_score):
-            raise ValueError(f"it has no column {' or '.join(COLUMNS[graph.is_score :])}")
+        names = COLUMNS[graph.is_score :]
+        column = next((name for name in names if name in rows[0]), None)
+        if column is None:
+            raise ValueError(f"it has no column {' or '.join(names)}")
         return rows, [_number(row[column]) for row in rows], column
     except FileNotFoundError:
         raise PolicyError(f"there is no file {path}") from None

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from rollwise.analysis.distributions import Distribution, distribution
 from rollwise.answer.optimal_set import Amounts, Certified, OptimalSet, Quantity, Range
 from rollwise.answer.references import Policies, Subject
+from rollwise.answer.rows import fields_and_throws
 from rollwise.answer.solution import Solution
 from rollwise.derive.by_score import by_score, gained, require_points
 from rollwise.derive.chase import WithScore
@@ -291,7 +292,7 @@ class SecondAims:
         chosen = self.policies.graph
         labels[places_in(chosen.rows, graph.rows)] = _labels(chosen, self.policy)
         asked = np.flatnonzero(has_choice(graph))
-        fields = dict(zip(graph.field_names, graph.states[asked].T, strict=True))
+        fields = fields_and_throws(graph, asked)
         return pl.DataFrame({**fields, "action": [graph.vocabulary.text(a) for a in labels[asked]]})
 
 

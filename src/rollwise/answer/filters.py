@@ -259,7 +259,9 @@ class _Reader:
                 return pl.lit(int(node.value) if isinstance(node.value, bool) else node.value)
         elif isinstance(node, ast.Name):
             if node.id in self.columns:
-                return pl.col(node.id)
+                # sums and products of fields may have more than their 32 bits
+                is_whole = str(self.types.get(node.id)).startswith(("Int", "UInt"))
+                return pl.col(node.id).cast(pl.Int64) if is_whole else pl.col(node.id)
             hint = suggestion(node.id, self.columns)
             raise ExpressionError(
                 f"there is no column {node.id!r}{hint} (columns: {', '.join(self.columns)}; "

@@ -17,13 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.answer.lasting import LASTING, lasting_policy
+from rollwise.answer.rows import fields_and_throws
 from rollwise.answer.solution import Solution
 from rollwise.builders.rules import Rules, refuse_many, require_two
 from rollwise.derive.derived_game import base_actions
 from rollwise.errors import PolicyError, UsageError, suggestion
 from rollwise.faults import one_line
 from rollwise.game import Game, require_game
-from rollwise.graph import ROLLS_LEFT, StateGraph
+from rollwise.graph import NO_THROW, ROLLS_LEFT, StateGraph
 from rollwise.graph.choices import has_choice
 from rollwise.graph.policies import Policy
 from rollwise.graph.view import State
@@ -312,8 +313,7 @@ def policy_table(graph: StateGraph, policy: Policy) -> pl.DataFrame:
     import polars as pl
 
     taken = np.flatnonzero((policy.probability > 0) & has_choice(graph)[graph.action_state])
-    rows = graph.rows_at(graph.action_state[taken].astype(np.int64))
-    table = dict(zip(graph.columns, rows.T, strict=True))
+    table = fields_and_throws(graph, graph.action_state[taken].astype(np.int64))
     names = {
         label: graph.vocabulary.text(label) for label in np.unique(graph.action_label).tolist()
     }
@@ -356,7 +356,10 @@ def _from_table(graph: StateGraph, game: Game | None, path: Path) -> Policy:
     has_probability = "probability" in frame.columns
     for number, row in enumerate(frame.iter_rows(named=True), start=1):
         try:
-            fields = tuple(index(row[name]) for name in graph.columns)
+            fields = tuple(
+                NO_THROW if row[name] is None and name in graph.throw_names else index(row[name])
+                for name in graph.columns
+            )
             weight = float(row["probability"]) if has_probability else 1.0
         except (TypeError, ValueError):
             raise PolicyError(f"{path}, row {number}: {row} isn't a state and an action") from None
@@ -434,7 +437,7 @@ def legal_values(path: Path, state: State, given: NDArray[Any]) -> NDArray[Any]:
 
 def _from_array(graph: StateGraph, game: Game | None, path: Path) -> Policy:
     """The policy of an array of actions, or of Q-values."""
-    if graph.throws is not None or game is None:
+    if graph.throw_names or game is None:
         raise PolicyError(f"{path}: an array is a policy of a game without throws, with its rules")
     row_of = {s: row for row, s in enumerate(game.numbered(graph))}
     given = array_in(path, graph, len(row_of))

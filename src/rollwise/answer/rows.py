@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.errors import UsageError
-from rollwise.graph import NO_THROW, StateGraph, win_probability
+from rollwise.graph import NO_THROW, THROW, StateGraph, win_probability
 from rollwise.graph.by_fields import grid
 from rollwise.graph.choices import actions_of, first_actions, in_order
 from rollwise.graph.naming import Vocabulary
@@ -59,6 +59,15 @@ def frame_of(columns: Columns, n: int, vocabulary: Vocabulary) -> pl.DataFrame:
     return pl.DataFrame(series)
 
 
+def fields_and_throws(graph: StateGraph, states: NDArray[np.int64]) -> dict[str, Any]:
+    """A column for each field of some states and of their throws; None where no throw came."""
+    columns: dict[str, Any] = dict(zip(graph.columns, graph.rows_at(states).T, strict=True))
+    for name in graph.throw_names:
+        if NO_THROW in columns[name]:  # a choice without a throw
+            columns[name] = [None if n == NO_THROW else n for n in columns[name].tolist()]
+    return columns
+
+
 def states_where(solution: Solution, where: str | None, *, throws: bool) -> NDArray[np.int64]:
     """The states with a row: see `rollwise.Solution.states_where`."""
     from rollwise.answer.filters import mentions, rows_where
@@ -83,6 +92,8 @@ def _states_shown(solution: Solution, throws: bool) -> NDArray[np.int64]:
     """The states of all rows: positions, or their throws."""
     space = solution.space
     if not isinstance(space, StateGraph):
+        if throws and not space.has_throws:
+            raise UsageError(f"{solution.title} has no throws")
         if throws:
             raise UsageError(f"{solution.title}: part_where() gives the rows after throws")
         return np.arange(space.n_positions)
@@ -164,7 +175,7 @@ def worth_by_action(solution: Solution, states: NDArray[np.int64]) -> dict[str, 
     """The value of each action in some states: see `rollwise.Solution.worth_by_action`."""
     part, states = solution.near(states)
     graph = part.graph
-    if graph.throws is not None and not graph.thrown_in[states].all():
+    if graph.throw_names and not graph.thrown_in[states].any():
         raise UsageError(
             f"{graph.title}: a position has no action before the throw; throws=True "
             "(--throws) has a row for each throw, with its actions"
@@ -175,7 +186,7 @@ def worth_by_action(solution: Solution, states: NDArray[np.int64]) -> dict[str, 
     rows = np.repeat(np.arange(len(states)), actions_of(graph, states)[1])
     labels = graph.action_label[chosen.actions]
     columns: dict[str, list[float | None]] = {}
-    for label in np.unique(labels).tolist():
+    for label in np.unique(labels[labels != THROW]).tolist():
         column: list[float | None] = [None] * len(states)
         theirs = labels == label
         for row, number in zip(rows[theirs].tolist(), worth[theirs].tolist(), strict=True):
@@ -226,8 +237,9 @@ def evaluated_rows(
     actions[graph.action_state[sure]] = sure
     chosen = actions[states]
     bounds = None if found.bounds is None else found.bounds[states]
+    fields = zip(graph.field_names, graph.states[states].T, strict=True)
     columns = {
-        **dict(zip(graph.field_names, graph.states[states].T, strict=True)),
+        **{name: column for name, column in fields if name not in graph.throw_names},
         "action": graph.action_label[chosen],
         "value": values,
         "win_probability": graph.view.win_probability(values),

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from rollwise.errors import UsageError
 from rollwise.game import Game, heading_of
-from rollwise.graph import StateGraph, win_probability
+from rollwise.graph import THROW, StateGraph, win_probability
 from rollwise.graph.view import TIED, worth_name
 from rollwise.hooks import HOOKS
 from rollwise.methods.result import MethodResult, Status, best_bounds
@@ -329,7 +329,10 @@ class Solution:
 
     @property
     def win_probability(self) -> float | None:
-        """The first player's probability to win (a draw is half a win); None for a score."""
+        """The probability to win of the first or only player; None for a score.
+
+        A draw is half a win.
+        """
         return None if self.is_score else win_probability(self.value)
 
     @cached_property
@@ -714,7 +717,8 @@ class Solution:
         from rollwise.answer.rows import action_column
 
         bound = self.error_bound if self.is_score else self.error_bound / 2 + CHANCE_ROUNDING
-        return {action_column(self, label): bound for label in self.space.vocabulary.labels}
+        labels = [label for label in self.space.vocabulary.labels if label != THROW]
+        return {action_column(self, label): bound for label in labels}
 
     def array(self, numbers: NDArray[Any] | None = None) -> NDArray[Any]:
         """A number of each position as an array with an axis for each field: ``V[i, j, k]``.
@@ -937,7 +941,8 @@ class Solution:
             number = certified(self.value, self.error_bound)
         else:
             number = chance(self.value, self.error_bound)
-        what = self.worth_name if self.is_score else "the first player wins"
+        winner = "the player" if self.space.players == 1 else "the first player"
+        what = self.worth_name if self.is_score else f"{winner} wins"
         worth = f"{what} {number}"
         return f"<Solution of {self.title}: {worth} ({self.status})>"
 

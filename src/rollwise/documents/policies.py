@@ -600,8 +600,10 @@ class LearnedPolicy(GameDocument, frozen=True, kw_only=True, tag="rollwise/learn
     def _most_visited(self, *, is_score: bool) -> Iterator[str | Rows]:
         found: Any = self.rows
         rows = msgspec.json.decode(found) if isinstance(found, msgspec.Raw) else found
-        shown = sorted(rows, key=lambda row: -row["visits"])[:ROWS_SHOWN]
-        parts = {str(self.estimate_name), "standard_error"}
+        # the last columns: the estimate, its standard error, and the visits of action and state
+        estimate, error, _, visits = list(rows[0])[-4:]
+        shown = sorted(rows, key=lambda row: -row[visits])[:ROWS_SHOWN]
+        parts = {estimate, error}
 
         def cell(name: str, value: Any) -> str:
             if name not in parts or value in (None, -1):

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rollwise.answer.solution import Solution
     from rollwise.boards import Board
     from rollwise.game import Game
+    from rollwise.graph import Outcome
     from rollwise.words import Narrator
 
 Throw = Annotated[list[int] | None, about("null before a throw")]
@@ -240,8 +241,8 @@ def outcomes_document(solution: Solution, narrator: Narrator, action: int) -> Ou
             narrator.told(action, outcome.number),
             outcome.is_over,
             outcome.passes,
-            outcome.payoff if outcome.is_over else None,
-            float(outcome.worth(solution.values)),
+            _worth(solution, outcome) if outcome.is_over else None,
+            _worth(solution, outcome),
             None if outcome.next_state is None else Situation(**outcome.next_state.address),
             finals[outcome.number],
         )
@@ -254,6 +255,14 @@ def outcomes_document(solution: Solution, narrator: Narrator, action: int) -> Ou
         dice=thrown_dice(narrator, action),
         outcomes=outcomes,
     )
+
+
+def _worth(solution: Solution, outcome: Outcome) -> float:
+    """The value of an outcome to the mover."""
+    profile = solution.profile
+    if profile is None:
+        return float(outcome.worth(solution.values))
+    return float(profile.as_values(profile.after(outcome))[0])
 
 
 def _final(solution: Solution, narrator: Narrator, row: tuple[int, ...] | None) -> Final | None:

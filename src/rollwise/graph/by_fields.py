@@ -16,7 +16,7 @@ MOST_CELLS = 100_000_000
 
 
 def state_array(graph: StateGraph, numbers: NDArray[Any]) -> NDArray[Any]:
-    """A number of each position as an array with an axis for each field.
+    """A number of each position as an array with an axis for each field, without the throw.
 
     Parameters
     ----------
@@ -35,9 +35,11 @@ def state_array(graph: StateGraph, numbers: NDArray[Any]) -> NDArray[Any]:
         A field has numbers below 0, or the array would have over `MOST_CELLS` cells.
     """
     numbers = _of_all(numbers, graph.n_states, "state")
-    return _spread(
-        graph, graph.states, numbers[graph.positions], graph.field_names, _missing(numbers)
-    )
+    # a throw among the fields has no axis
+    axes = [f for f, name in enumerate(graph.field_names) if name not in graph.throw_names]
+    places = graph.states[graph.positions][:, axes]
+    names = tuple(graph.field_names[f] for f in axes)
+    return _spread(graph, places, numbers[graph.positions], names, _missing(numbers))
 
 
 def action_array(graph: StateGraph, numbers: NDArray[Any]) -> NDArray[Any]:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from rollwise import __version__
 from rollwise.errors import EndlessPlay, LearnerFileError, UsageError
-from rollwise.graph import StateGraph, sign_of, win_probability
+from rollwise.graph import NO_THROW, StateGraph, sign_of, win_probability
 from rollwise.graph.by_fields import grid
 from rollwise.graph.choices import costs, first_actions, first_of_each_state, fold_actions
 from rollwise.graph.policies import Policy, alias_cells, seat_bits, seat_payoffs
@@ -189,25 +189,35 @@ class Learned:
         polars.DataFrame
             A column for each field, then ``action`` (-1 in unseen states),
             ``win_rate`` (-1 there), ``score`` or ``payoff``, ``standard_error``,
-            ``action_visits`` and ``visits`` (of the state).
+            ``action_visits`` and ``visits`` (of the state). With a field of the same name such a
+            column has ``_`` behind its name.
         """
         import polars as pl
 
         graph = self.graph
         taken = np.where(self.best_actions < 0, 0, self.visits[self.best_actions])
         columns = {name: graph.rows[:, i] for i, name in enumerate(graph.columns)}
-        frame = pl.DataFrame(columns).with_columns(
+        rows = pl.DataFrame(columns)
+        given = pl.col(graph.throw_names)  # null in a choice without a throw
+        frame = rows.with_columns(pl.when(given != NO_THROW).then(given)).with_columns(
             graph.vocabulary.column(self.labels),
-            pl.Series(self.estimate_name, self.estimates, nan_to_null=True),
-            pl.Series("standard_error", self.estimate_errors, nan_to_null=True),
-            pl.Series("action_visits", taken),
-            pl.Series("visits", self.seen),
+            pl.Series(self._own(self.estimate_name), self.estimates, nan_to_null=True),
+            pl.Series(self._own("standard_error"), self.estimate_errors, nan_to_null=True),
+            pl.Series(self._own("action_visits"), taken),
+            pl.Series(self._own("visits"), self.seen),
         )
-        unseen = pl.when(pl.col("visits") == 0).then(pl.lit("-1"))  # which a throw's number is too
+        # -1 is a throw's number too
+        unseen = pl.when(pl.col(self._own("visits")) == 0).then(pl.lit("-1"))
         frame = frame.with_columns(action=unseen.otherwise("action"))
         if graph.throw_names:  # there is no choice before a throw
             frame = frame.filter(pl.Series(graph.thrown_in))
         return frame.sort(graph.columns)
+
+    def _own(self, name: str) -> str:
+        """The name of a column of the table that is no field."""
+        while name in self.graph.columns:
+            name += "_"
+        return name
 
 
 MOST_MOVES = 1 << 20  # a longer game counts as endless

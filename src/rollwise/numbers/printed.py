@@ -198,7 +198,7 @@ def as_text(
         for name, column in cells.items()
         if not column or any(cell is not None for cell in column)
     }
-    shown = {name: list(map(str, column)) for name, column in said.items()}
+    shown = {name: ["" if x is None else str(x) for x in column] for name, column in said.items()}
     for name, bound in (others or {}).items():
         if name in said:
             written = percents if name.startswith("P_") else column

@@ -381,8 +381,9 @@ def _map(solution: Solution) -> dict[str, list[int]]:
     """The fields along the axes of the map, and the position at which it opens.
 
     The field with the most changes within a turn goes across. Down goes the field with the most
-    changes of the answer. Sets have no axis if others vary. Of the slices, the one with the most
-    positions outside its most frequent answer opens, at the position that comes up most often.
+    changes of the answer. Sets, and throws among the fields, have no axis if others vary. Of the
+    slices, the one with the most positions outside its most frequent answer opens, at the position
+    that comes up most often.
     """
     graph = solution.graph
     states = np.flatnonzero(has_choice(graph))
@@ -394,6 +395,7 @@ def _map(solution: Solution) -> dict[str, list[int]]:
     changes, ranges = changes_along(fields, answer), np.ptp(fields, axis=0)
     order = sorted(range(fields.shape[1]), key=lambda f: (-changes[f], -ranges[f], f))
     sets = [f for f in set_fields(solution, states) if f < fields.shape[1]]
+    sets += [f for f in graph.throw_columns if f < fields.shape[1] and f not in sets]
     order = [f for f in order if f not in sets] or order
     turn = _changes_in_turn(graph)
     turn[sets] = 0

@@ -7,6 +7,7 @@ export class Figures {
     this.points = head.is_score ? "points" : "percentage points";
     this.scale = head.is_score ? 1 : 50;
     this.digits = head.is_score ? 3 : 2;
+    this.sign = head.sign; // -1 where few points are good
     this.least = (10 ** -this.digits).toFixed(this.digits);
   }
 
@@ -19,6 +20,11 @@ export class Figures {
   change(value) {
     const text = fixed(this.scale * value, this.digits);
     return text.startsWith("-") ? `−${text.slice(1)}` : `+${text}`;
+  }
+
+  // Luck: negative where bad, also where few points are good.
+  gain(value) {
+    return this.change(this.sign * value);
   }
 
   // The cost of a choice.

@@ -2,7 +2,7 @@
 
 const LIGHT = ["#9ecae9", "#f5b56b", "#a8d7a0", "#d9b3e6", "#f2a3a0", "#e8dc7d", "#b8b8c8", "#8fd3cf", "#d8c3a5", "#dddddd"];
 const DARK = ["#2f6f9f", "#b06a12", "#3b7d3a", "#7d4f96", "#a8423d", "#8a7d14", "#5f5f72", "#2a7f7a", "#7a6040", "#555555"];
-const TILE = 6;
+const GRAIN = 6; // pixels of a texture before it is repeated
 
 const isDark = () => matchMedia("(prefers-color-scheme: dark)").matches;
 
@@ -10,13 +10,13 @@ const isDark = () => matchMedia("(prefers-color-scheme: dark)").matches;
 function texture(context, rank) {
   const k = Math.min(rank, LIGHT.length - 1);
   const tile = document.createElement("canvas");
-  tile.width = tile.height = TILE;
+  tile.width = tile.height = GRAIN;
   const pen = tile.getContext("2d");
   pen.fillStyle = (isDark() ? DARK : LIGHT)[k];
-  pen.fillRect(0, 0, TILE, TILE);
+  pen.fillRect(0, 0, GRAIN, GRAIN);
   pen.fillStyle = isDark() ? "#ffffff66" : "#00000066";
-  for (let i = 0; i < TILE; i++) {
-    if (k === 1 || k === 4) pen.fillRect(i, TILE - 1 - i, 1, 1);
+  for (let i = 0; i < GRAIN; i++) {
+    if (k === 1 || k === 4) pen.fillRect(i, GRAIN - 1 - i, 1, 1);
     if (k === 2 || k === 4) pen.fillRect(i, i, 1, 1);
     if (k === 3 || k === 6) pen.fillRect(i, 2, 1, 1);
     if (k === 5 || k === 6) pen.fillRect(2, i, 1, 1);
@@ -40,7 +40,7 @@ export function swatch(rank) {
 }
 
 // Draw a map. Returns a function from places on it to positions.
-export function drawMap(canvas, { xs, ys, rows, ranked, xName, yName, at }) {
+export function drawMap(canvas, { xs, ys, rows, ranked, xName, yName, at, text = String }) {
   const wide = Math.min(canvas.parentElement.clientWidth || 320, 720);
   const [left, top] = [44, 22];
   const cell = Math.max(3, Math.min(28, Math.floor((wide - left - 8) / Math.max(1, xs.length))));
@@ -68,7 +68,7 @@ export function drawMap(canvas, { xs, ys, rows, ranked, xName, yName, at }) {
     context.fillStyle = fills[ranked.indexOf(name)];
     context.fillRect(x, y, cell - (cell > 6 ? 1 : 0), high - (high > 6 ? 1 : 0));
   }));
-  axes(context, { xs, ys, xName, yName, left, top, cell, high, ink });
+  axes(context, { xs, ys, xName, yName, left, top, cell, high, ink, text });
   const here = [xs.indexOf(at[0]), ys.indexOf(at[1])];
   if (here[0] >= 0 && here[1] >= 0) {
     context.strokeStyle = ink;
@@ -91,7 +91,7 @@ export function drawMap(canvas, { xs, ys, rows, ranked, xName, yName, at }) {
   };
 }
 
-function axes(context, { xs, ys, xName, yName, left, top, cell, high, ink }) {
+function axes(context, { xs, ys, xName, yName, left, top, cell, high, ink, text }) {
   context.fillStyle = ink;
   context.font = "12px system-ui, sans-serif";
   context.textBaseline = "middle";
@@ -102,7 +102,7 @@ function axes(context, { xs, ys, xName, yName, left, top, cell, high, ink }) {
     return [...numbers.keys()].filter((i) => size >= room || numbers[i] % step === 0);
   };
   context.textAlign = "center";
-  for (const i of named(xs, cell, 26)) context.fillText(xs[i], left + (i + 0.5) * cell, top - 9);
+  for (const i of named(xs, cell, 26)) context.fillText(text(xs[i]), left + (i + 0.5) * cell, top - 9);
   context.textAlign = "right";
-  if (yName) for (const j of named(ys, high, 16)) context.fillText(ys[j], left - 6, top + (j + 0.5) * high);
+  if (yName) for (const j of named(ys, high, 16)) context.fillText(text(ys[j]), left - 6, top + (j + 0.5) * high);
 }

@@ -66,7 +66,7 @@ export class MovesView {
       return el("li", {}, button([el("i", { class: `dot ${grade}`, title: SAY.grades[grade] }),
         el("span", { class: "unseen" }, SAY.grades[grade]),
         el("span", {}, text, came && el("small", {}, came)),
-        el("span", { class: "number" }, cost, !isSilent && el("small", {}, figures.change(entry.after[eyes] - entry.chosen[eyes])))],
+        el("span", { class: "number" }, cost, !isSilent && el("small", {}, figures.gain(entry.after[eyes] - entry.chosen[eyes])))],
       () => this.play.step(number), { class: "row", "aria-current": seen?.number === number ? "step" : null }));
     });
     return [el("div", { class: "stepper" },

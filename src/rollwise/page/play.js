@@ -461,7 +461,7 @@ export class PlayView {
         : game.head.has_stakes ? SAY.sharedGain(plain(result), others) : SAY.sharedEnd(game.decided(result), others),
       grades: own.map((entry) => this.movesView.grade(entry)),
       lost: figures.costText(own.reduce((sum, { cost }) => sum + cost, 0)),
-      luck: figures.change(luck.reduce((sum, one) => sum + one, 0)),
+      luck: figures.gain(luck.reduce((sum, one) => sum + one, 0)),
       levels: line.map((level) => (level - low) / (high - low || 1)),
     };
     share(resultText(told), resultPicture(told), game.head.name);

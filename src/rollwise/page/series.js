@@ -69,7 +69,7 @@ export class Series {
     }
     const toTell = this.#gamesToTell(ledgers, losses);
     if (Number.isFinite(toTell)) rows.push([SAY.gamesToTell, Math.max(1, Math.ceil(toTell)).toLocaleString("en")]);
-    rows.push([SAY.luckAGame(figures.points), figures.change(mean(ledgers.map(({ luck }) => luck[0] + luck[1])))]);
+    rows.push([SAY.luckAGame(figures.points), figures.gain(meanLuck(ledgers))]);
     return rows;
   }
 
@@ -133,6 +133,11 @@ export class Series {
 export function wonDrewLost(results) {
   const [won, lost] = [1, -1].map((decided) => results.filter((result) => result === decided).length);
   return [won, results.length - won - lost, lost];
+}
+
+// The mean over games of the effect of all dice, those of a player and of any number of others.
+export function meanLuck(ledgers) {
+  return mean(ledgers.map(({ luck }) => sum(luck)));
 }
 
 const own = (session, seat) => session.accounts.filter((entry) => entry.seat === seat && entry.isChoice);

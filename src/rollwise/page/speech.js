@@ -149,7 +149,8 @@ export class Speech {
     const told = [];
     game.fieldNames.forEach((name, f) => {
       const seen = outcome.passes ? game.head.seen_by_other[f] : f;
-      if (/^(throw\.|rolls_left$)/.test(name) || seen < 0 || before[f] === after[seen]) return;
+      const isOfThrow = game.head.has_throws && /^(throw(\.\d+)?|rolls_left)$/.test(name);
+      if (isOfThrow || seen < 0 || before[f] === after[seen]) return;
       const [from, to] = [before[f], after[seen]].map((x) => (x === game.head.no_throw ? "–" : game.valueText(f, x)));
       told.push(`${name} ${from} → ${to}`);
     });

@@ -146,7 +146,7 @@ export class StrategyView {
     const yName = y === undefined ? "" : game.fieldNames[y];
     this.shape = drawMap(this.canvas, {
       xs, ys, rows, ranked: this.ranked, xName: game.fieldNames[x], yName,
-      at: [place.at[x], y === undefined ? 0 : place.at[y]],
+      at: [place.at[x], y === undefined ? 0 : place.at[y]], text: (n) => this.#number(n),
     });
     this.canvas.setAttribute("aria-label", SAY.mapLabel(game.fieldNames[x], yName));
     fill(this.legend, this.ranked.slice(0, MOST_NAMED).map((name, k) => el("li", {}, swatch(k), name)),
@@ -225,7 +225,14 @@ export class StrategyView {
   // Runs of successive numbers of a field; single numbers, where they have meanings.
   #told(f, numbers) {
     if (this.slice.hasWords(f)) return numbers.map((number) => this.slice.text(f, number)).join(" / ");
+    const thrown = numbers.filter((number) => number !== this.game.head.no_throw);
+    if (thrown.length < numbers.length) return [SAY.beforeThrow, thrown.length && this.#told(f, thrown)].filter(Boolean).join(" / ");
     return numbers.length === 1 ? String(numbers[0]) : `${numbers[0]}–${numbers.at(-1)}`;
+  }
+
+  // A number in a field on an axis; before a throw there is none.
+  #number(n) {
+    return n === this.game.head.no_throw ? "–" : String(n);
   }
 
   // Ways to play that are easier to remember, and their losses.

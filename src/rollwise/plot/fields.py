@@ -73,6 +73,8 @@ def action_name(solution: Solution, label: int) -> str:
 
 def field_text(solution: Solution, name: str, number: int) -> str:
     """A number in a field as people read it: ``1 4 9`` for a set, or the number."""
+    if number == NO_THROW:
+        return "no throw"
     if solution.game is None or name in solution.graph.throw_names:
         return str(number)
     return Words(solution.game.base_game).text("field_text", name, number) or str(number)
@@ -134,12 +136,12 @@ def often_met(solution: Solution) -> Floats:
 
 def value_text(solution: Solution, value: float) -> str:
     """One value in words."""
-    return f"{value:.4f}" if solution.is_score else f"{100 * win_probability(value):.3f} %"
+    return f"{value:z.4f}" if solution.is_score else f"{100 * win_probability(value):.3f} %"
 
 
 def cost_text(solution: Solution, cost: float) -> str:
     """One cost in words."""
-    return f"{cost:.4f} points" if solution.is_score else f"{50 * cost:.3f} percentage points"
+    return f"{cost:z.4f} points" if solution.is_score else f"{50 * cost:.3f} percentage points"
 
 
 MOST_ACTIONS = 12  # under the pointer
@@ -186,7 +188,7 @@ class Hover:
             cheapest = sorted(actions, key=lambda action: float(self.costs[action]))[: self.most]
             actions = [action for action in actions if action in cheapest]
         for action in actions:
-            text = f"{self.labels[action.label]}: {self.values[action]:.2f}{self.unit}"
+            text = f"{self.labels[action.label]}: {self.values[action]:z.2f}{self.unit}"
             if self.solution.is_best[action]:
                 text = f"<b>{text}</b>"
             else:

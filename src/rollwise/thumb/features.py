@@ -289,7 +289,7 @@ class Features:
     def _of_actions(self) -> Columns:
         graph, game = self.graph, self.game
         columns: Columns = {"number": graph.action_label}
-        if game is not None and graph.has_pool:
+        if game is not None and graph.has_pool and graph.throws is not None:
             return columns | _pool_features(graph, game)
         points = graph.lotteries.reward[graph.action_lottery]
         if np.all(points == np.round(points)) and np.all(np.abs(points) < MOST):

@@ -61,14 +61,16 @@ def as_other_sees(graph: StateGraph) -> tuple[int, ...]:
     after: NDArray[np.int32] = graph.fields[graph.outcome_state[passes]]
     agree = (before[:, :, None] == after[:, None, :]).mean(axis=0)
     agree = agree + agree.T
-    pairs = [(i, j) for i in range(n) for j in range(i, n)]
+    # a throw among the fields is nobody's
+    own = [f for f, name in enumerate(graph.field_names) if name not in graph.throw_names]
+    pairs = [(i, j) for i in own for j in own if i <= j]
     seen = list(range(n))
-    free = set(range(n))
+    free = set(own)
     for i, j in sorted(pairs, key=lambda pair: -agree[pair]):
         if i in free and j in free:
             seen[i], seen[j] = j, i
             free -= {i, j}
-    for i in range(n):
+    for i in own:
         if seen[i] == i and agree[i, i] == 0 and len(np.unique(before[:, i])) <= 2:
             seen[i] = -1
     return tuple(seen)
@@ -81,7 +83,7 @@ def changes(
     seen: tuple[int, ...] | None = None,
     meaning: Callable[[str, int], str] = lambda name, number: "",
 ) -> str:
-    """The changed fields, by name, from the view of the player who moved.
+    """The changed fields, by name, from the view of the player who moved, without the throw.
 
     Parameters
     ----------
@@ -98,7 +100,7 @@ def changes(
     texts = [
         f"{name} {meaning(name, old) or old} → {meaning(name, new) or new}"
         for name, old, new in rows
-        if old != new
+        if old != new and name not in graph.throw_names
     ]
     if len(texts) > MOST_CHANGES:
         texts[MOST_CHANGES - 1 :] = [f"and {len(texts) - MOST_CHANGES + 1} fields more"]

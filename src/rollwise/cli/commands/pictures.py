@@ -18,6 +18,7 @@ from rollwise.cli.common import (
     refuse,
     solve_or_load,
     solve_or_open,
+    tell_of_cycles,
 )
 from rollwise.cli.options import (
     GameArgument,
@@ -127,6 +128,7 @@ def plot(
     if place.suffix == ".html":
         refuse("is for .png and .svg: a page is as wide as its window", set_width=width)
     require_plotly()
+    tell_of_cycles(chosen)
     solution = _solved(chosen, kind, where, load)
     if with_ is not None:
         from rollwise.answer.references import Policies

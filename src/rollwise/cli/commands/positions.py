@@ -8,7 +8,14 @@ import typer
 
 from rollwise.cli.apart import answered_apart
 from rollwise.cli.app import app
-from rollwise.cli.common import read_game, read_state, read_throw, refuse, solve_or_open
+from rollwise.cli.common import (
+    read_game,
+    read_state,
+    read_throw,
+    refuse,
+    solve_or_open,
+    tell_of_cycles,
+)
 from rollwise.cli.options import (
     DEFAULT,
     GameArgument,
@@ -72,6 +79,7 @@ def table(
         return
     if limit is None and form is None:
         limit = SHOWN
+    tell_of_cycles(chosen)
     found = solve_or_open(chosen, load, method=method, options=options)
     if grid:
         solution = found.part_where(where)
@@ -124,6 +132,7 @@ def advise(
     if answered_apart(chosen, "advise", state, load, **own):
         return
     position, thrown = read_state(state, chosen), read_throw(throw)
+    tell_of_cycles(chosen)
     found = solve_or_open(chosen, load, method=method, options=options)
     solution = found.part(position)
     advice = solution.advise(position, thrown, rolls_left)

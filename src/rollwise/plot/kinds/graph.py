@@ -15,7 +15,7 @@ import plotly.graph_objects as go
 
 from rollwise.answer.solution import Solution
 from rollwise.errors import UsageError, spelled
-from rollwise.graph import Action, StateGraph, win_probability
+from rollwise.graph import NO_THROW, Action, StateGraph, win_probability
 from rollwise.graph.choices import has_choice
 from rollwise.plot import Choices
 from rollwise.plot.fields import Hover, action_name, cost_text, value_text
@@ -259,7 +259,7 @@ def _layout(
 
 
 def _state_text(graph: StateGraph) -> str:
-    fields = dict(zip(graph.columns, graph.row(0), strict=True))
+    fields = graph.view[0].address["state"]
     typed = graph.state_text(0).replace(" ", "")
     return spelled(python=f"state={fields}", command_line=f"--state {typed}")
 
@@ -306,11 +306,12 @@ def _moves(solution: Solution) -> list[Edge]:
 def short_text(solution: Solution, state: int) -> str:
     """A short text of a state: its numbers in order, or the nonzero ones of many fields."""
     graph = solution.graph
-    fields = list(graph.row(state))
+    fields = graph.row(state)
+    # a position before the throw has no numbers of a throw
+    named = [(n, v) for n, v in zip(graph.columns, fields, strict=True) if v != NO_THROW]
     if len(fields) <= 4:
-        return "·".join(map(str, fields))
-    parts = [f"{n} {v}" for n, v in zip(graph.columns, fields, strict=True) if v]
-    return ", ".join(parts) or "all 0"
+        return "·".join(str(v) for _, v in named)
+    return ", ".join(f"{n} {v}" for n, v in named if v) or "all 0"
 
 
 def _value(solution: Solution, value: float) -> str:
@@ -396,7 +397,8 @@ def _tree(solution: Solution, root: int) -> go.Figure:
         "Then its outcomes: the probability, the next position"
         + (f" ({'·'.join(names)})" if len(names) <= 4 else "")
         + (
-            f", and the {'payoff' if solution.has_stakes else 'score'} to come."
+            f", and the {'payoff' if solution.has_stakes else 'score'} to come"
+            + ("." if graph.players == 1 else " for the player who moves there.")
             if solution.is_score
             else ", and the chance to win of the player who moves there."
         ),

@@ -47,7 +47,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
         lines = []
         for action in graph.view[s].actions:
             if learned.visits[action]:
-                seen = f"{worth[action]:.2f} after {int(learned.visits[action]):,} tries"
+                seen = f"{worth[action]:z.2f} after {int(learned.visits[action]):,} tries"
                 lines.append(f"{action}, learned: {seen}")
         return hover(s, "<br>".join(lines) or "never seen by the learner")
 

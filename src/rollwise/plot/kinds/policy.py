@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from rollwise.answer.solution import Solution
 from rollwise.errors import UsageError
-from rollwise.graph import win_probability
+from rollwise.graph import NO_THROW, win_probability
 from rollwise.graph.choices import actions_of, has_ties
 from rollwise.plot import Choices
 from rollwise.plot.boards import draw_boards
@@ -217,7 +217,7 @@ def draw_boxes(solution: Solution, choices: Choices) -> go.Figure:
         row = np.flatnonzero(fields[:, upward] == number)
         row = row[np.lexsort(fields[row][:, others[::-1]].T)] if others else row
         parts = [row[k : k + ACROSS].tolist() for k in range(0, len(row), ACROSS)]
-        ticks.append((len(lines) + (len(parts) - 1) / 2, str(number)))
+        ticks.append((len(lines) + (len(parts) - 1) / 2, _number(number)))
         lines += reversed(parts)  # one reads them from above
     z = np.full((len(lines), ACROSS), np.nan)
     texts, hovers = np.full(z.shape, "", object), np.full(z.shape, "", object)
@@ -226,7 +226,7 @@ def draw_boxes(solution: Solution, choices: Choices) -> go.Figure:
             s = int(states[place])
             value = f"{shown[s]:z.2f}" if solution.is_score else f"{shown[s]:z.0f}"
             z[y, x] = classes[place]
-            texts[y, x] = "/".join(str(fields[place, f]) for f in others) + f"<br>{value}"
+            texts[y, x] = "/".join(_number(fields[place, f]) for f in others) + f"<br>{value}"
             hovers[y, x] = hover(s)
     other = "/".join(graph.columns[field] for field in others)
     note = f"In each box: {other}{', and beneath it ' if other else ''}the {value_name(solution)}."
@@ -238,6 +238,10 @@ def draw_boxes(solution: Solution, choices: Choices) -> go.Figure:
         (z, texts, hovers),
         ticks,
     )
+
+
+def _number(number: int) -> str:
+    return "no throw" if number == NO_THROW else str(number)
 
 
 def _boxed(

@@ -55,7 +55,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
         if band is not None:
             figure.add_trace(band)
             key.append(band.name)
-        notes.append(f"{policy.name}: mean {exact.mean:.4f}, standard deviation {exact.sd:.3f}.")
+        notes.append(f"{policy.name}: mean {exact.mean:z.4f}, standard deviation {exact.sd:.3f}.")
     for number, policy in enumerate(policies):
         played = simulate(graph, policy, games=GAMES, seed=SEED + number, exact=False).sides[0]
         if played.scores is not None:
@@ -106,8 +106,8 @@ def _over_exact(solution: Solution, choices: Choices) -> go.Figure:
     figure = Picture(bars)
     error = made.std(ddof=1) / np.sqrt(n) if n > 1 else float("nan")
     notes = [
-        f"{policy.name}: mean {exact.mean:.4f}, standard deviation {exact.sd:.3f}.",
-        f"Made: {n:,} games, mean {made.mean():.4f} ± {error:.4f} (standard error), with 95 % "
+        f"{policy.name}: mean {exact.mean:z.4f}, standard deviation {exact.sd:.3f}.",
+        f"Made: {n:,} games, mean {made.mean():z.4f} ± {error:.4f} (standard error), with 95 % "
         "confidence intervals.",
     ]
     notes = [*said, *notes]

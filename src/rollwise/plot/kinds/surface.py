@@ -9,7 +9,7 @@ top is best.
 from __future__ import annotations
 
 import html
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,13 +19,14 @@ from plotly.colors import sample_colorscale as _sampled
 
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
-from rollwise.errors import UsageError
+from rollwise.errors import RollwiseError, UsageError
 from rollwise.graph.policies import chances_of
 from rollwise.plot import Choices
 from rollwise.plot.fields import (
     action_name,
     changes_along,
     field_index,
+    field_text,
     is_sparse,
     require_choice,
     select,
@@ -247,7 +248,10 @@ def _one_slice(
             f"{solution.graph.game}: with {others} given there is no boundary between two actions "
             "left to draw in space; `policy` draws it flat"
         )
-    fixed = ", ".join(f"{names[f]} = {v}" for f, v in zip(rest, found[most], strict=True))
+    fixed = ", ".join(
+        f"{names[f]} = {field_text(solution, names[f], int(v))}"
+        for f, v in zip(rest, found[most], strict=True)
+    )
     return fixed, states[belongs == most]
 
 
@@ -266,7 +270,7 @@ def _overlay(
     name = choices.policy or next(iter(known), None)
     if name is None:
         return None
-    if game is not None and choices.policy is None:
+    if game is not None and choices.policy is None and game.base_game is game:
         # Rules in Python take a microsecond or two a state: a coarser grid is enough here.
         coarse = 1 + int((len(states) / MOST_ASKED) ** 0.5)
         asked = (place[0] % coarse == 0) & (place[1] % coarse == 0)
@@ -274,7 +278,12 @@ def _overlay(
         takes = _asked(solution, name, target)
         inside = np.array([takes(s) for s in states[asked].tolist()])
     else:
-        probability = Policies.of(solution, any_players=True).find(name).probability
+        try:
+            probability = Policies.of(solution, any_players=True).find(name).probability
+        except RollwiseError:
+            if choices.policy is not None:
+                raise
+            return None  # a policy of the rules that fails in the game derived from them
         chance = np.zeros(graph.n_states)
         mine = graph.action_label == target
         chance[graph.action_state[mine]] = probability[mine]
@@ -291,7 +300,14 @@ def _asked(solution: Solution, name: str, target: int) -> Callable[[int], bool]:
     function = game.policies()[name]
     if not graph.has_pool:
         at = rules_situation(game, graph)
-        return lambda s: bool(function(game, *at(s)) == target)
+
+        def mostly(s: int) -> bool:  # a policy that mixes gives weights
+            answer = function(game, *at(s))
+            if isinstance(answer, Mapping):
+                return bool(2 * answer.get(target, 0) > sum(answer.values()))
+            return bool(answer == target)
+
+        return mostly
     asked = chances_of(graph, game, name, lambda *at: function(game, *at))
 
     def takes(s: int) -> bool:  # a keeping decision is a tuple of faces

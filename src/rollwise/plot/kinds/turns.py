@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import plotly.graph_objects as go
 
@@ -11,6 +13,7 @@ from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
+from rollwise.graph.policies import ties_in_play
 from rollwise.plot import Choices
 from rollwise.plot.style import BLUE, GREY, ORANGE, Picture, Sheet, axis
 
@@ -26,7 +29,9 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
     name, policy = "the best play", solution.policy
     if choices.policy is not None:
         name, policy = choices.policy, Policies.of(solution).find(choices.policy)
-    return draw_lengths(solution, lengths(graph, policy), name)
+    ties = ties_in_play(graph, policy)
+    notes = [] if ties is None else [f"T{ties.text[1:]}."]
+    return draw_lengths(solution, lengths(graph, policy), name, notes)
 
 
 def _parts(graph: StateGraph, found: Lengths) -> list[tuple[str, Floats, str]]:
@@ -69,8 +74,18 @@ def draw_decided(graph: StateGraph, found: Decided, sure: float) -> go.Figure:
     return _bars(title, notes, "turns", "turn" + _WHOSE[2], parts, 0, _last(found))
 
 
-def draw_lengths(solution: Solution, found: Lengths, name: str) -> go.Figure:
+def draw_lengths(
+    solution: Solution, found: Lengths, name: str, notes: Sequence[str] = ()
+) -> go.Figure:
     """Bars for given lengths.
+
+    Parameters
+    ----------
+    found : Lengths
+    name : str
+        The name of the policy.
+    notes : sequence of str
+        Further notes.
 
     Raises
     ------
@@ -83,19 +98,20 @@ def draw_lengths(solution: Solution, found: Lengths, name: str) -> go.Figure:
             f"{graph.title}: no game ends with {name}, so there are no lengths to draw"
         )
     last = _last(found)
-    notes = [
+    words = [
         f"With {name}: {'more than ' if found.is_cut else ''}{found.mean:.2f} {found.unit} on "
         f"average; half of the games are over after {found.quantile_text(0.5)}, nine in ten after "
-        f"{found.quantile_text(0.9)}, 99 in 100 after {found.quantile_text(0.99)}."
+        f"{found.quantile_text(0.9)}, 99 in 100 after {found.quantile_text(0.99)}.",
+        *notes,
     ]
     beyond = 1 - float(found.chance[: last + 1].sum())
     if beyond > 1e-6:
-        notes.append(f"{100 * beyond:.2g} % of games last longer than shown.")
+        words.append(f"{100 * beyond:.2g} % of games last longer than shown.")
     parts = [part for part in _parts(graph, found) if part[1].sum() > 0]
     whose = found.unit + _WHOSE.get(min(graph.players, 3), "")
     title = f"{graph.title}: how many {found.unit} a game takes"
     least = int(np.flatnonzero(found.chance > 0)[0])
-    return _bars(title, notes, found.unit, whose, parts, least, last)
+    return _bars(title, words, found.unit, whose, parts, least, last)
 
 
 def _bars(
