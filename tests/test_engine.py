@@ -348,3 +348,26 @@ def test_the_order_in_which_positions_leave(graph):
     assert sorted(order_found.tolist()) == list(range(layer.n))
     ending = np.zeros(layer.n, np.bool_)
     assert mark(*layer.blocks[0], layer.tables, ending, order_found) == layer.n
+
+
+def test_gaps_are_rounded_down_to_powers_of_two():
+    """Each gap that `measure` writes is at most the true one, and more than half of it."""
+    graph = build(Pig(target=40))
+    layer = ordered(graph)
+    (_, block), values = layer.blocks[0], Search(layer, values_for(layer, np.empty(0))).run().found
+    (errors,) = sweeps.errors_for(layer, 1.0)
+    sweeps.measure(0, 0, layer.n, block, layer.tables, 0.0, 0.0, values, errors)
+    outcome, indptr, action = 0, layer.tables.indptr, 0
+    worth = np.empty(len(block.lottery))
+    for a, number in enumerate(block.lottery.tolist()):
+        part = slice(indptr[number], indptr[number + 1])
+        targets = block.target[outcome : outcome + part.stop - part.start]
+        worth[a] = layer.tables.reward[number] + layer.tables.coefficient[part] @ values[targets]
+        outcome += len(targets)
+    for n in block.count.tolist():
+        here = slice(action, action + n)
+        true, found = worth[here].max() - worth[here], -errors.gaps[errors.gap[here]]
+        assert np.all(found <= true + 1e-15)
+        assert np.all(found >= true / 2 - 1e-15)
+        action += n
+    assert len(np.unique(errors.gap)) > 10

@@ -59,7 +59,7 @@ class KuhnPoker(Game):
             yield 1, PASS, Hand(s.theirs, s.mine, 1, 0)
 
     def cells(self, s: Hand) -> boards.Board:
-        cards = [boards.tile(str(card or "?"), gone=not card) for card in (s.mine, s.theirs)]
+        cards = [boards.tile(str(card or "?")) for card in (s.mine, s.theirs)]
         return [
             [boards.seat(), cards[0], boards.pile(1)],
             [boards.seat(1), cards[1], boards.pile(1 + s.bet, theirs=1)],

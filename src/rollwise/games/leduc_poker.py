@@ -80,8 +80,7 @@ class LeducPoker(Game):
 
     def cells(self, s: Table) -> boards.Board:
         cards = [
-            boards.tile(str(card) if card > 0 else "?", gone=card <= 0)
-            for card in (s.mine, s.theirs, s.board)
+            boards.tile(str(card) if card > 0 else "?") for card in (s.mine, s.theirs, s.board)
         ]
         return [
             [boards.seat(), cards[0], boards.pile(s.stake)],

@@ -76,7 +76,6 @@ def data_of(answer: Answer, blocks: Iterable[str | Rows]) -> dict[str, Any]:
         "is_chance": unit_of(answer) == "win probability",
         "has_draws": has_draws(answer),
         "bound": rounded_up(answer.error_bound),
-        "value": answer.value,
         "hidden": positions.is_hidden,
         "sets": _sets(answer),
         "policies": _policies(answer),
@@ -203,7 +202,7 @@ def _fields(names: Iterable[str], seen: Mapping[str, Any]) -> Board:
         rows.append(
             [
                 head or label(name.replace("_", " ")),
-                *(tile(text, gone=name not in seen) for text in texts),
+                *map(tile, texts),
             ]
         )
     return rows
