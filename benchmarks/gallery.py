@@ -16,7 +16,7 @@ from benchmarks.measure import Settings, ask
 from benchmarks.memory import peak_bytes
 from benchmarks.worker import say_once
 
-STAGES = ("compile", "build", "solve", "certify")
+STAGES = ("compile", "states", "build", "solve", "certify")  # `states`: of games by layers
 
 
 def rows(settings: Settings, report: Callable[[str], None]) -> list[dict[str, Any]]:
@@ -40,11 +40,11 @@ def measured(name: str) -> dict[str, Any]:
     rollwise.solve(Pig(45))
     before = peak_bytes()
     solution = rollwise.solve(find(name)())
-    graph = solution.graph
+    space = solution.space
     return {
-        "n_states": graph.n_states,
-        "n_outcomes": graph.n_outcomes,
-        "graph_bytes": graph.nbytes,
+        "n_states": space.n_states,
+        "n_outcomes": space.n_outcomes,
+        "graph_bytes": solution.graph.nbytes if solution.is_whole else None,
         "bound": solution.error_bound,
         "seconds": {stage: solution.seconds.get(stage, 0.0) for stage in STAGES},
         "peak": peak_bytes(),

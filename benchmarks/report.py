@@ -338,8 +338,8 @@ def gallery_table(results: Results) -> Iterator[str]:
                 row["game"],
                 f"{row['n_states']:,}",
                 f"{row['n_outcomes']:,}",
-                f"{row['graph_bytes'] / MEBI:,.1f} MiB",
-                *(seconds(took[stage]) for stage in gallery.STAGES),
+                _size(row["graph_bytes"]),
+                *(seconds(took.get(stage, 0.0)) for stage in gallery.STAGES),
                 seconds(sum(took.values())),
                 megabytes(row["peak"]),
                 f"{row['bound']:.1e}",
@@ -347,6 +347,11 @@ def gallery_table(results: Results) -> Iterator[str]:
         )
     yield from markdown_table(columns, rows)
     yield ""
+
+
+def _size(graph_bytes: int | None) -> str:
+    """The size of a graph; games without one graph are solved by layers."""
+    return "by layers" if graph_bytes is None else f"{graph_bytes / MEBI:,.1f} MiB"
 
 
 def growth_table(results: Results) -> Iterator[str]:
