@@ -139,7 +139,8 @@ def counts(n: int, sides: int) -> Iterator[tuple[int, NDArray[np.int64]]]:
         for face in range(1, sides + 1):
             ways *= _choose(left, int(shown[face]))
             left -= int(shown[face])
-        given[:] = shown
+        for face in range(sides + 1):  # a slice takes Numba seconds to compile
+            given[face] = shown[face]
         yield ways, given
         # the next composition of n into `sides` parts (Nijenhuis and Wilf 1978, NEXCOM)
         first = 1
@@ -205,7 +206,8 @@ def parts(shown: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
     aside = np.zeros(len(shown), np.int64)
     given = aside.copy()
     while True:
-        given[:] = aside
+        for k in range(len(shown)):  # as in `counts`
+            given[k] = aside[k]
         yield given
         face = 0
         while face < len(shown) and aside[face] == shown[face]:
