@@ -15,9 +15,10 @@ from test_check_rules import game_of
 from throwing import HighestCounted, HighestPair, SavedRolls, ThrownRunners, TwoBoxes
 
 import rollwise
-from rollwise.answer.verify import save_certificate
+from rollwise.answer.verify import claims_about, save_certificate
 from rollwise.cli.printing import certify
 from rollwise.errors import RefusedFile, UsageError
+from rollwise.proofs import certificate_files
 from rollwise.proofs.certificate_files import same_game
 from rollwise.proofs.check_certificate import check_certificate
 
@@ -285,3 +286,15 @@ def test_long_work_is_told_and_a_stopped_check_proves_nothing(tmp_path):
             certify(solution, path)
     assert stopped.value.__notes__[0].endswith("is left as it was")
     assert path.read_text() == "before"
+
+
+def test_bounds_of_parts_are_noted_before_they_are_asked_for():
+    """Else a bound of nothing would be written: parts in the wrong order end in an error."""
+    game = HighestPair()
+    solution = rollwise.solve(game)
+    sheet = certificate_files._Sheet(game)
+    found = [found for _, found in sheet.positions()]
+    writer = certificate_files._Writer(sheet, claims_about(solution), 1, len(sheet.numbers))
+    late = max(found, key=len)
+    with pytest.raises(ValueError, match="are asked for before they are noted"):
+        writer.note_part(writer.n_states, late[1])
