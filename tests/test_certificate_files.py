@@ -8,9 +8,9 @@ import re
 from pathlib import Path
 
 import pytest
-from cli_runner import run
+from cli_runner import output, run
 from stakes import Gammons
-from stalling_games import Luck, PassablePig, Road, Standoff, Trap
+from stalling_games import LosingPig, Luck, PassablePig, Road, Standoff, Trap
 from test_check_rules import game_of
 from throwing import HighestCounted, HighestPair, SavedRolls, ThrownRunners, TwoBoxes
 
@@ -298,3 +298,20 @@ def test_bounds_of_parts_are_noted_before_they_are_asked_for():
     late = max(found, key=len)
     with pytest.raises(ValueError, match="are asked for before they are noted"):
         writer.note_part(writer.n_states, late[1])
+
+
+@pytest.mark.parametrize(
+    ("game", "words"),
+    [
+        (Road(), "endless play counts -10 for the player, where more is better"),
+        (Luck(), "endless play counts -1 for the player"),
+        (Standoff(), "endless play counts 0"),
+        (LosingPig(target=4), "endless play counts 1 for the mover, 1 for the opponent"),
+    ],
+    ids=repr,
+)
+def test_the_worth_of_endless_play_names_the_players_of_the_game(game, words, tmp_path):
+    save_certificate(rollwise.solve(game), tmp_path / "file.cert")
+    told = output("verify", str(tmp_path / "file.cert"))
+    assert words in told
+    assert ("opponent" in told) == isinstance(game, LosingPig)

@@ -139,7 +139,8 @@ class CertificateVerification(Verification):
     height, most : int
         Play ends within `height` moves with a probability of at least ``most ** -height``.
     endless : (float, float) or None
-        The worth of endless play to the mover and to the opponent; None if play ends.
+        The worth of endless play to the mover and to the other role; None if play ends. In a game
+        of one player the other role never moves.
     """
 
     height: int = field(kw_only=True)
