@@ -8,16 +8,17 @@ import re
 from pathlib import Path
 
 import pytest
-from cli_runner import run
+from cli_runner import output, run
 from stakes import Gammons
-from stalling_games import Luck, PassablePig, Road, Standoff, Trap
+from stalling_games import LosingPig, Luck, PassablePig, Road, Standoff, Trap
 from test_check_rules import game_of
 from throwing import HighestCounted, HighestPair, SavedRolls, ThrownRunners, TwoBoxes
 
 import rollwise
-from rollwise.answer.verify import save_certificate
+from rollwise.answer.verify import claims_about, save_certificate
 from rollwise.cli.printing import certify
 from rollwise.errors import RefusedFile, UsageError
+from rollwise.proofs import certificate_files
 from rollwise.proofs.certificate_files import same_game
 from rollwise.proofs.check_certificate import check_certificate
 
@@ -285,3 +286,32 @@ def test_long_work_is_told_and_a_stopped_check_proves_nothing(tmp_path):
             certify(solution, path)
     assert stopped.value.__notes__[0].endswith("is left as it was")
     assert path.read_text() == "before"
+
+
+def test_bounds_of_parts_are_noted_before_they_are_asked_for():
+    """Else a bound of nothing would be written: parts in the wrong order end in an error."""
+    game = HighestPair()
+    solution = rollwise.solve(game)
+    sheet = certificate_files._Sheet(game)
+    found = [found for _, found in sheet.positions()]
+    writer = certificate_files._Writer(sheet, claims_about(solution), 1, len(sheet.numbers))
+    late = max(found, key=len)
+    with pytest.raises(ValueError, match="are asked for before they are noted"):
+        writer.note_part(writer.n_states, late[1])
+
+
+@pytest.mark.parametrize(
+    ("game", "words"),
+    [
+        (Road(), "endless play counts -10 for the player, where more is better"),
+        (Luck(), "endless play counts -1 for the player"),
+        (Standoff(), "endless play counts 0"),
+        (LosingPig(target=4), "endless play counts 1 for the mover, 1 for the opponent"),
+    ],
+    ids=repr,
+)
+def test_the_worth_of_endless_play_names_the_players_of_the_game(game, words, tmp_path):
+    save_certificate(rollwise.solve(game), tmp_path / "file.cert")
+    told = output("verify", str(tmp_path / "file.cert"))
+    assert words in told
+    assert ("opponent" in told) == isinstance(game, LosingPig)

@@ -98,7 +98,8 @@ def test_table_as_csv_json_and_text(tmp_path):
     text = output("table", "super-six", "sticks=7", "--limit", "2")
     assert "2 of 112 rows" in text
     out = tmp_path / "table.parquet"
-    assert output("table", "super-six", "sticks=7", *where, "--out", str(out)) == ""
+    told = output("table", "super-six", "sticks=7", *where, "--out", str(out))
+    assert told == f"wrote {out} ({len(rows)} rows)\n"
     assert pl.read_parquet(out)["value"].to_list() == [row["value"] for row in document["rows"]]
 
 

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, NamedTuple
 
+import numpy as np
 import pytest
 
 from rollwise import build, solve
+from rollwise.analysis import observed_scores
 from rollwise.analysis.distributions import distribution, distributions, exact_distribution
 from rollwise.answer.references import Policies
 from rollwise.errors import UsageError
@@ -128,3 +130,17 @@ def test_a_slow_cycle(size):
     for value, p in zip(found.values.tolist(), found.probabilities.tolist(), strict=True):
         assert abs(Fraction(p) - {1: even, 2: 1 - even}[value]) <= found.error_bound
     assert found.error_bound < 1e-13 or size > 256
+
+
+def test_simulated_scores_are_counted_some_games_at_once(monkeypatch):
+    """Ctrl-C is heard between the steps of a batch; equal scores are counted together."""
+    solution = solve(Threes(dice=2))
+    graph, policy, expected = solution.graph, solution.policy, distribution(solution)
+    monkeypatch.setattr(observed_scores, "AT_ONCE", 1000)
+    found = observed_scores.simulated_scores(graph, policy, expected, games=2500, seed=4)
+    assert found.times.sum() == found.fit.games == 2500
+    assert (np.diff(found.values) > 0).all()
+    one_by_one = observed_scores.goodness_of_fit(np.repeat(found.values, found.times), expected)
+    assert one_by_one.chi_square == pytest.approx(found.fit.chi_square)
+    assert one_by_one.sd == pytest.approx(found.fit.sd)
+    assert found.fit.p_shape > 1e-6

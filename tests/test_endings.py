@@ -13,6 +13,7 @@ from graphs import assemble, games_for_points, games_to_win
 from hypothesis import given
 from hypothesis import strategies as st
 from stalling_games import (
+    DrawnLuck,
     DrawnStages,
     ForbiddenPig,
     LosingPig,
@@ -26,6 +27,8 @@ from stalling_games import (
 
 import rollwise
 from rollwise import AGAIN, END, LOSE, PASS, Game, certify, check, solve
+from rollwise.analysis.balance import balance
+from rollwise.analysis.chain import Chain
 from rollwise.analysis.lengths import lengths
 from rollwise.answer.certified import solve_and_certify
 from rollwise.answer.evaluation import best_response, evaluate
@@ -35,6 +38,7 @@ from rollwise.games.super_six import SuperSix
 from rollwise.graph import StateGraph
 from rollwise.graph.endings import end_components, settle
 from rollwise.graph.policies import Policy
+from rollwise.simulate.exact import expected_lengths
 from rollwise.simulate.match import simulate
 
 pytestmark = pytest.mark.kernels
@@ -234,3 +238,18 @@ def test_layers_settle_endless_play_too(game):
     assert layered.value == pytest.approx(whole.value, abs=1e-12)
     table = layered.table().sort("stage", "place")
     assert table["action"].to_list() == whole.table()["action"].to_list()
+
+
+def test_a_balance_of_best_play_without_an_end_says_why_there_is_none():
+    """The game has a value, and so the solver isn't to blame."""
+    assert balance(PassablePig(target=4), evaluations=0).moves.value > 0
+    with pytest.raises(EndlessPlay, match="standoff: best play never ends from place=0, seat=0; th"
+                       "e rules count endless play as a draw"):  # fmt: skip
+        balance(Standoff(), evaluations=0)
+    with pytest.raises(EndlessPlay, match="drawn-luck: best play never ends from place=0"):
+        balance(DrawnLuck(), evaluations=0)
+    standoff = solve(Standoff())
+    with pytest.raises(EndlessPlay, match="these policies never end the play from place=0"):
+        expected_lengths(standoff.graph, standoff.policy)
+    with pytest.raises(EndlessPlay, match="these policies never end the play from place=0"):
+        Chain.of(standoff.graph, standoff.policy).luck()

@@ -190,7 +190,7 @@ class Tuned(Pig):
         ({"real": float("nan")}, "tuned: real must be a finite number, not nan"),
         ({"real": None}, "tuned: real must be a number, not None"),
         ({"flag": 1}, "tuned: flag must be true or false, not 1"),
-        ({"target": 0}, "tuned: target must be from 1 to 30000, not 0"),
+        ({"target": 0}, "tuned: target must be from 1 to 30,000, not 0"),
     ],
     ids=str,
 )

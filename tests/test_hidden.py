@@ -780,6 +780,43 @@ def test_the_data_of_a_page_show_no_hidden_field(name):
     assert all(policy["lost"] >= -1e-9 for policy in data["policies"])
 
 
+def test_a_page_names_policies_that_fail_in_some_position(tmp_path):
+    (tmp_path / "own.py").write_text(
+        "from rollwise.games.kuhn_poker import KuhnPoker\n"
+        "from rollwise import policy\n"
+        "class Own(KuhnPoker):\n"
+        "    @policy\n"
+        "    def absent(self, s):\n"
+        "        return 9\n"
+    )
+    done = run("page", "own.py", "--out", "own.html", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "the page leaves out the policy absent: " in done.stderr
+
+
+class Odd(KuhnPoker):
+    """A policy fails."""
+
+    @rollwise.policy
+    def odd(self, s):
+        return 9
+
+
+def test_the_data_of_a_page_name_policies_that_fail():
+    with pytest.warns(UserWarning, match="leaves out the policy odd: .* takes action 9"):
+        data = page_data(solve(Odd()), [])
+    assert data["failed"] == ["odd"]
+    assert [one["name"] for one in data["policies"]] == ["random"]
+
+
+def test_a_page_that_would_be_too_large_is_refused_before_the_game_is_solved(monkeypatch):
+    monkeypatch.setattr("rollwise.cli.hidden_games.find_answer", None)
+    for most, why in ((400, "it has more than 400 positions"), (600, "it has 3,241 choices")):
+        monkeypatch.setattr("rollwise.page.hidden.MOST", most)
+        told = refusal("page", "liars-dice", "--out", "page.html")
+        assert f"at most {most} positions, choices and situations: {why}; take fewer dice" in told
+
+
 def test_a_board_without_cells_shows_the_fields():
     data = page_data(solve(Riddle()), [])
     texts = {cell[1] for rows in data["boards"] for row in rows for cell in row}

@@ -12,7 +12,9 @@ from rollwise.answer.filters import said_of
 from rollwise.answer.layered_states import LayeredStates
 from rollwise.builders import limits
 from rollwise.errors import TooManyStates
+from rollwise.games.pickomino import Pickomino
 from rollwise.games.pig import Pig
+from rollwise.graph.policies import ties_in_play
 from rollwise.simulate import simulate
 
 pytestmark = pytest.mark.needs_jit
@@ -67,6 +69,21 @@ def test_a_large_game_is_simulated_turn_by_turn(pair: tuple[str, ...]) -> None:
     assert (value is None) == (pair != ("optimal",))
     if value is not None:
         assert abs(value - (whole.win_probability or 0)) < 1e-12
+
+
+@pytest.mark.usefixtures("small_graphs")
+def test_games_played_turn_by_turn_have_the_ties_of_the_whole() -> None:
+    """These games come to every state that optimal play can come to."""
+    asked = ("simulate", "pickomino", "dice=3", "--games", "40000", "--seed", "3")
+    told = json.loads(output(*asked, "--policy", "optimal", "--json"))
+    whole = rollwise.solve(Pickomino(dice=3), max_states=10**6)
+    ties = ties_in_play(whole.graph, whole.policy)
+    assert ties is not None
+    assert told["notes"]  # played turn by turn
+    assert told["equally_good"] == ties._asdict()
+    assert ties.text in output(*asked, "--policy", "optimal")
+    told = json.loads(output(*asked, "--policy", "random", "--json"))
+    assert told["equally_good"] is None
 
 
 @pytest.mark.usefixtures("small_graphs")

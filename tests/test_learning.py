@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
+import json
+import math
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
 import numpy as np
 import pytest
+from cli_runner import output
 from hypothesis import given
 from hypothesis import strategies as st
 from little_games import Ladder
@@ -12,6 +19,8 @@ from naive_play import learn as learn_naively
 from small_games import small_game
 from throwing import Runners, TwoBoxes
 
+import rollwise
+from rollwise import AGAIN, END, WIN, Game
 from rollwise.answer.references import Policies
 from rollwise.builders import build
 from rollwise.errors import UsageError
@@ -20,6 +29,7 @@ from rollwise.games.pig import Pig
 from rollwise.graph.policies import alias_cells
 from rollwise.learn import METHODS, Learner, choice_probabilities, learn
 from rollwise.numbers.randomness import stream
+from rollwise.simulate.match import simulate
 
 pytestmark = pytest.mark.kernels
 
@@ -232,3 +242,87 @@ def test_the_table_of_a_learner_has_no_throw_in_a_choice_before_it():
     table = learn(graph, 200, seed=1).table()
     assert table["throw"].null_count() > 0
     assert table["throw"].drop_nulls().min() >= 0
+
+
+class Step(NamedTuple):
+    n: int
+
+
+@dataclass(frozen=True)
+class Sure(Game):
+    """Two moves with points, the more the larger the action; nothing is thrown."""
+
+    players: ClassVar = 1
+    objective: ClassVar = "maximize"
+
+    def start(self):
+        return Step(0)
+
+    def actions(self, s):
+        yield from (0, 1)
+
+    def outcomes(self, s, action):
+        yield 1, (END if s.n else AGAIN), Step(1)
+
+    def reward(self, s, action):
+        return 0.1 + action
+
+
+@dataclass(frozen=True)
+class Won(Game):
+    """The first player wins at once."""
+
+    def start(self):
+        return Step(0)
+
+    def actions(self, s):
+        yield from (0, 1)
+
+    def outcomes(self, s, action):
+        yield 1, WIN, s
+
+
+def test_equal_results_have_no_error_of_zero():
+    """Points have an unknown one; wins and losses the one of a single game that differs."""
+    sure = learn(build(Sure()), 1000, seed=1)
+    first, last = sure.graph.view
+    assert (sure.estimate_errors[first.index] > 0).all()  # the second move varies
+    assert sure.estimates[last.index] == pytest.approx(1.1)
+    assert np.isnan(sure.estimate_errors[last.index])
+    won = learn(build(Won()), 1000, seed=1)
+    visits = won.visits[won.best_actions[0]]
+    assert won.estimates[0] == 1
+    assert won.estimate_errors[0] == pytest.approx(1 / visits)
+    # simulations say the same
+    (side,) = simulate(rollwise.solve(Won()), "optimal", games=50, seed=1).sides
+    assert side.win_rate.standard_error == pytest.approx(1 / 50)
+    (side,) = simulate(rollwise.solve(Sure()), "optimal", games=50, seed=1).sides
+    assert math.isnan(side.score.standard_error)
+    assert math.isnan(side.turns.estimate.standard_error)
+
+
+def test_texts_of_equal_results_have_no_plus_or_minus(tmp_path):
+    source = inspect.getsource
+    head = "from __future__ import annotations\nfrom typing import ClassVar, NamedTuple\n"
+    head += "from dataclasses import dataclass\nfrom rollwise import AGAIN, END, Game\n"
+    (tmp_path / "sure.py").write_text(head + source(Step) + "\n" + source(Sure))
+    told = output("simulate", "sure.py", "--policy", "optimal", "--games", "50", cwd=tmp_path)
+    assert "score 2.200000 (the same in every game: no spread to tell an error from)" in told
+    assert "moves 2.000000 (the same in every game" in told
+    assert "interval" not in told
+    asked = ("simulate", "sure.py", "--policy", "optimal", "--games", "50", "--json")
+    score = json.loads(output(*asked, cwd=tmp_path))["sides"][0]["score"]
+    assert (score["standard_error"], score["interval_95"]) == (None, [None, None])
+    told = output("learn", "sure.py", "--games", "500", cwd=tmp_path)
+    assert "without a standard error: a single game, or the same in every game" in told
+
+
+def test_later_games_of_a_run_have_errors_of_their_own():
+    """The spread of a part is what the sums of the whole leave."""
+    learner = Learner(build(Sure()), seed=3)
+    learner.play(300)
+    earlier = learner.result()
+    learner.play(300)
+    late = learner.result().since(earlier)
+    assert np.isnan(late.estimate_errors[1])
+    assert 0 < late.estimate_errors[0] < 0.1

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import functools
+import json
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 from unittest import mock
 
 import pytest
+from cli_runner import output
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from throwing import Runners
 
 import rollwise
-from rollwise import AGAIN, PASS, WIN, Game
+from rollwise import AGAIN, PASS, WIN, Game, parameter
 from rollwise.analysis.length_range import AIMS, length_range, length_range_by_layer
 from rollwise.answer.layer_lengths import LayerLengths
 from rollwise.builders import build
 from rollwise.builders.by_layer import find_layers
+from rollwise.documents.played import length_document
 from rollwise.games.craps import Craps
 from rollwise.games.pig import Pig, Piglet
 from rollwise.games.royal_ur import RoyalUr
@@ -275,3 +278,69 @@ def test_a_policy_that_hardly_changes_a_sweep_is_improved(longest):
     assert low <= whole.high
     assert high >= whole.low
     assert high - low < 1e-4 * high
+
+
+class Trip(NamedTuple):
+    left: int
+
+
+@dataclass(frozen=True)
+class Detour(Game):
+    """Two more moves for sure, or one or three by chance: equally long on average."""
+
+    players: ClassVar = 1
+    late: int = parameter(1, at_least=1)
+
+    def start(self):
+        return Trip(0)
+
+    def actions(self, s):
+        yield 0
+        if s.left == 0:
+            yield 1
+
+    def outcomes(self, s, action):
+        if s.left:
+            yield 1, (WIN if s.left == 1 else AGAIN), Trip(s.left - 1)
+        elif action == 0:
+            yield 1, AGAIN, Trip(2)
+        else:
+            yield self.late, AGAIN, Trip(1)
+            yield 1, AGAIN, Trip(3)
+
+
+def test_ties_behind_a_standard_deviation_are_told():
+    found = length_range(Detour())
+    for aim in ("shortest", "longest"):
+        spread = found.of(aim).moves
+        assert (spread.mean.value, spread.ties) == (pytest.approx(3.0), (1, 4 - 1))
+    assert length_range(Detour(late=2)).of("shortest").ties is None
+    told = "".join(str(block) for block in length_document(Detour(), found).blocks())
+    assert told.count("another choice may have another standard deviation") == 2
+
+
+@dataclass(frozen=True)
+class Countdown(Game):
+    """Two players count down, each by one of two names for the same number."""
+
+    def start(self):
+        return Trip(2)
+
+    def actions(self, s):
+        yield from (0, 1)
+
+    def outcomes(self, s, action):
+        yield 1, (PASS if s.left else WIN), Trip(s.left - 1)
+
+
+def test_opposed_players_have_ties_too():
+    found = length_range(Countdown())
+    assert found.of("first hurries").ties == found.of("first stretches").ties == (3, 3)
+
+
+def test_by_layers_ties_are_not_counted_and_the_text_says_so():
+    document = json.loads(output("length", "royal-ur", "pieces=1", "--by-layer", "--json"))
+    assert all("equally_good" not in one for one in document["lengths"])
+    assert "where several actions are equally good for an aim" in output(
+        "length", "royal-ur", "pieces=1", "--by-layer"
+    )

@@ -8,6 +8,7 @@ import json
 import math
 import re
 import shutil
+import struct
 import subprocess
 import zlib
 from collections.abc import Sequence
@@ -21,7 +22,7 @@ from tests.little_games import HostileNames
 from tests.throwing import Runners
 
 import rollwise
-from rollwise import DRAW, WIN, Game, won_by
+from rollwise import DRAW, LOSE, PASS, WIN, Game, policy, won_by
 from rollwise.answer.references import Policies
 from rollwise.coach import Session, Table, read_records, replay
 from rollwise.documents.played import Figures
@@ -358,3 +359,48 @@ def test_a_game_that_the_page_wrote_down_is_read_by_review(node, tmp_path, game)
         assert len(session.accounts) == len(played["moves"])
         assert session.ledger(0).result == pytest.approx(played["result"], abs=1e-11)
         assert session.ledger(0).total_luck == pytest.approx(played["luck"], abs=1e-10)
+
+
+class Heap(NamedTuple):
+    left: int
+
+
+@dataclass(frozen=True)
+class Tied(Game):
+    """Both actions of the second player are as good against best play; its policies may differ."""
+
+    def start(self):
+        return Heap(2)
+
+    def actions(self, s):
+        yield 0
+        yield 1
+
+    def outcomes(self, s, action):
+        yield 1 + action * (s.left > 1), WIN, s
+        yield 1, PASS if s.left > 1 else LOSE, Heap(1)
+
+    @policy
+    def first(self, s):
+        return 0
+
+    @policy
+    def absent(self, s):
+        return 2 if s.left == 1 else 0
+
+
+def test_a_page_names_policies_that_fail_and_losses_that_rest_on_ties():
+    solution = rollwise.solve(Tied())
+    with pytest.warns(UserWarning, match="the page leaves out the policy absent: .*action"):
+        head = head_of(document(solution))
+    assert head["failed"] == ["absent"]
+    assert [one["name"] for one in head["policies"]] == ["first"]
+    assert head["losses_rest_on_ties"]
+    head = head_of(document(rollwise.solve(Pig(target=6))))
+    assert (head["failed"], head["losses_rest_on_ties"]) == ([], False)
+
+
+def head_of(data):
+    """The head of a page's data."""
+    (size,) = struct.unpack("<I", data[:4])
+    return json.loads(data[4 : 4 + size])

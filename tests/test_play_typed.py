@@ -317,3 +317,21 @@ def test_a_series_is_taken_up_where_it_stopped(tmp_path):
     assert "--games N goes on" in refusal("play", "--resume", "w.game", cwd=tmp_path)
     more = play(tmp_path, "--resume", "w.game", "--games", "4", typed="q").stdout
     assert "Game 4 of 4, seed 8; so far you won " in more
+
+
+def test_unfinished_games_have_no_score(tmp_path):
+    """Of two games the second one is finished; the cost of the first one is in no mean."""
+    (tmp_path / "some.game").write_text(
+        "@game pig target=20\nAnn: roll 4, roll 6, hold\nBob: roll 1\n\n"
+        "@game pig target=20\nAnn: roll 6, roll 6, roll 6, roll 6\n"
+    )
+    ann, bob, _ = json.loads(output("review", "some.game", "--json", cwd=tmp_path))["by_player"]
+    assert (ann["games"], ann["finished"], ann["decisions"]) == (2, 1, 5)
+    assert ann["cost"] > 0.5
+    assert abs(ann["own_skill"]) < 1e-12
+    assert ann["score"] == pytest.approx(ann["start"])
+    assert ann["standard_error"] is None
+    assert (bob["finished"], bob["score"], bob["luck"]) == (0, None, None)
+    told = output("review", "some.game", cwd=tmp_path)
+    assert "2, 1 finished" in told
+    assert "luck, skill and the result against the optimal player are of finished games" in told

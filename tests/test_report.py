@@ -113,7 +113,7 @@ def test_a_report_says_that_figures_depend_on_equally_good_moves():
     assert "Of equally good moves the perfect player takes the first" in report(
         rollwise.solve(Choosy())
     )
-    assert not Facts.of(rollwise.solve(Pig(target=6))).meets_ties
+    assert not Facts.of(rollwise.solve(Pig(target=6))).of_ties
 
 
 def test_best_play_without_an_end_is_no_simulation():

@@ -125,7 +125,7 @@ ACTION = "with the action blunder"
         (7, [f"add up to {2**62 + 2}", AT, ACTION]),
         (8, ["unknown `then` 6", AT, ACTION, "AGAIN, PASS, WIN, LOSE, DRAW, payoff(x)"]),
         (9, ["unknown `then` -1", AT, ACTION]),
-        (10, ["END in a two-player game", AT, ACTION]),
+        (10, ["END in a two-player game", "END is for games of one player", AT, ACTION]),
         (11, ["row=2147483648", "doesn't fit 32 bits", AT, ACTION]),
         (12, ["column=-2147483649", "doesn't fit 32 bits", AT, ACTION]),
         (13, ["outcomes() fails", AT, ACTION, "IndexError"]),

@@ -15,6 +15,8 @@ from little_games import Ladder
 from rollwise import build
 from rollwise.analysis.contest import Aims
 from rollwise.derive.by_score import by_score, points_to_come, whole_points
+from rollwise.errors import RulesError
+from rollwise.games.snakes_and_ladders import SnakesAndLadders
 from rollwise.games.threes import Threes
 
 pytestmark = pytest.mark.kernels
@@ -71,6 +73,13 @@ def test_points_to_come(game):
     for s in range(graph.n_states):
         alone = naive_ends(scored.graph, s, scored.scores)
         assert (low[s], high[s]) == (min(alone), max(alone))
+
+
+def test_points_to_come_of_a_cycle_with_points_are_refused():
+    """The loop over them would never end."""
+    graph = build(SnakesAndLadders())
+    with pytest.raises(RulesError, match="can lead back to it, so that the points of a play have"):
+        points_to_come(graph, np.ones(graph.n_outcomes, np.int64))
 
 
 def naive_ends(graph, state, scores):

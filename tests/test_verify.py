@@ -19,9 +19,10 @@ from rollwise import verify
 from rollwise.answer.storage import checksum_of, row_checksums
 from rollwise.errors import RefusedFile, SolutionFileError
 from rollwise.games import available
+from rollwise.games.bear_off import BearOff
 from rollwise.games.pig import Pig
 from rollwise.machine import parquet_files
-from rollwise.machine.parquet_files import write_parquet
+from rollwise.machine.parquet_files import read_metadata, write_parquet
 
 
 def saved(game, path: Path) -> Path:
@@ -248,3 +249,23 @@ def test_an_equilibrium_is_verified_and_smaller_claims_are_not(tmp_path, exact):
     write_parquet(frame.drop("probability"), place, facts)
     with pytest.raises(RefusedFile, match="its columns can't be read"):
         verify(place)
+
+
+def test_columns_of_a_throw_are_null_before_it(tmp_path):
+    """A file of a derived game has no number in the place of one; older files have it."""
+    game, path = rollwise.Chase(BearOff(checkers=2), target=3), tmp_path / "chase.parquet"
+    solution = rollwise.solve(game)
+    solution.save(path)
+    frame = pl.read_parquet(path)
+    before = frame.filter(pl.col("throw.0").is_null())
+    assert len(before) == solution.graph.n_positions
+    assert before["throw.1"].null_count() == len(before)
+    assert frame["throw.0"].min() == 1
+    assert rollwise.verify(path, exact=True).verified
+    assert np.array_equal(rollwise.load(path).values, solution.values)
+    older = frame.with_columns(pl.col("throw.0", "throw.1").fill_null(-(2**31)))
+    write_parquet(older, path, read_metadata(path))
+    assert rollwise.verify(path, exact=True).verified
+    holes = frame.with_columns(pl.when(pl.col("gap") > 0).then(pl.col("gap")).alias("gap"))
+    write_parquet(holes, path, read_metadata(path))
+    assert "its column gap isn't one of numbers" in rollwise.verify(path).fault

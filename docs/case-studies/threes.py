@@ -196,15 +196,15 @@ def people(page: Page, solution: Solution, best: Distribution) -> None:
     games = printed("threes")["human_games"]
     player = Policies.of(solution).find(STAND_IN)
     own = rollwise.distributions(solution.graph, player).of(0)
-    made = simulated_scores(solution.graph, player, own, games=games, seed=1).totals
-    fit = goodness_of_fit(made, best)
+    made = simulated_scores(solution.graph, player, own, games=games, seed=1)
+    fit = goodness_of_fit(made.values, best, made.times)
     page.text(f"""
         The author's scores are not in the source. A stand-in, optimal in nine of ten decisions,
         expects {own.mean:.4f} points. In {games} games (simulated, seed 1) he scored {fit.mean:.2f}
         ± {fit.standard_error:.2f} (standard error), {abs(fit.z):.1f} standard errors from the
         optimal mean (`rollwise scores threes FILE` tests and draws scores of your own):
     """)
-    figure = solution.plot("scores", made=tuple(made.tolist()))
+    figure = solution.plot("scores", made=tuple(np.repeat(made.values, made.times).tolist()))
     alt = f"Threes: {games} final scores of a stand-in player over the exact optimal distribution"
     page.figure("people", figure, alt)
 

@@ -98,11 +98,11 @@ class ParameterSpec:
         if self.among:
             return either(map(str, self.among))
         if self.at_least is not None and self.at_most is not None:
-            return f"from {self.at_least} to {self.at_most}"
+            return f"from {self.at_least:,} to {self.at_most:,}"
         if self.at_least is not None:
-            return f"at least {self.at_least}"
+            return f"at least {self.at_least:,}"
         if self.at_most is not None:
-            return f"at most {self.at_most}"
+            return f"at most {self.at_most:,}"
         return ""
 
     def check(self, game: str, value: Any) -> None:
@@ -124,7 +124,9 @@ class ParameterSpec:
         if self.type is int and not -(2**63) <= value < 2**63:
             raise ParameterError(f"{game}: {self.name} is {shown(value)}, beyond 64 bits")
         if (low is not None and value < low) or (high is not None and value > high):
-            raise ParameterError(f"{game}: {self.name} must be {self.range_text}, not {value!r}")
+            raise ParameterError(
+                f"{game}: {self.name} must be {self.range_text}, not {typed(word_of(value))}"
+            )
 
     def _refused(self, game: str, value: Any) -> ParameterError:
         """The error for a value of another type, or outside `among`."""

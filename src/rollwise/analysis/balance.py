@@ -24,7 +24,7 @@ from rollwise.errors import EndlessPlay, UsageError
 from rollwise.graph.choices import fold_actions, has_choice
 from rollwise.graph.naming import KEEP
 from rollwise.graph.policies import Policy
-from rollwise.simulate.exact import Certified, expected_lengths
+from rollwise.simulate.exact import Certified, expected_lengths, require_end
 
 MOST_LISTED = 12
 Floats = NDArray[np.float64]
@@ -33,6 +33,7 @@ Mask = NDArray[np.bool_]
 QUANTILES = (5, 50, 95)  # percent of the games, of a distribution of turns
 SURE = 0.9  # win probability from which on a game counts as decided
 RULES, NUMBERS = 300, 2  # number of scored rules of thumb, and the most integers in one
+COUNTED = {"draw": "a draw", "lose": "a loss"}  # endless play
 MATTERS = 0.02  # in units of luck; one percentage point in games of win or loss
 
 Progress = Callable[[str, int, "int | None"], None]
@@ -291,6 +292,8 @@ def balance(
     ------
     UsageError
         A number is out of range.
+    EndlessPlay
+        Best play need not end, which the rules may allow.
     """
     if evaluations < 0:
         raise UsageError(f"evaluations is {evaluations}; it can't be less than 0")
@@ -301,6 +304,7 @@ def balance(
     graph = solution.graph
     tell("following play", 0, None)
     chain = Chain.of(graph, solution.policy)
+    _require_end(chain)
     turns, moves = expected_lengths(graph, solution.policy)[0]
     luck = chain.luck()
     fought = graph.players == 2 and not graph.is_score
@@ -333,6 +337,18 @@ def balance(
         rules,
         SURE,
     )
+
+
+def _require_end(chain: Chain) -> None:
+    """Check that best play ends: endless play has no number of turns."""
+    try:
+        require_end(chain.graph, "best play never ends")
+    except EndlessPlay as error:
+        counts = COUNTED.get(chain.source.endless)
+        counted = f"; the rules count endless play as {counts}" if counts else ""
+        raise EndlessPlay(
+            f"{error}{counted}. A balance counts turns and decisions, of games that end"
+        ) from None
 
 
 def _decisions(

@@ -31,6 +31,7 @@ from rollwise.answer.certified import solve_and_certify
 from rollwise.answer.evaluation import evaluate
 from rollwise.answer.references import Policies
 from rollwise.derive.seats import take_seats
+from rollwise.errors import EndlessPlay
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import (
     are_best,
@@ -42,7 +43,7 @@ from rollwise.graph.choices import (
     outcome_action,
 )
 from rollwise.graph.policies import Policy
-from rollwise.simulate.exact import Certified
+from rollwise.simulate.exact import Certified, require_end
 
 Floats = NDArray[np.float64]
 ROUNDING = 2.0**-48  # of a sum over the outcomes of an action, against its largest part
@@ -152,7 +153,11 @@ class Chain:
             outcome_passes=np.zeros(graph.n_outcomes, np.bool_),
             outcome_payoff=np.where(ends, 0.0 if at_end is None else at_end, 0.0),
         )
-        result, certificate, _ = solve_and_certify(counted)
+        try:
+            result, certificate, _ = solve_and_certify(counted)
+        except EndlessPlay:
+            require_end(counted)  # names the position; the solver takes the chain for a game
+            raise
         return result.values, certificate.bounds
 
     @cached_property

@@ -61,6 +61,7 @@ REASONS = (
 NEAR_TIE = 0.01
 VISITS_LOST, MOST_ROUNDS = 1e-15, 100_000  # share of a component's visits, and its sweeps
 OFTEN = 1000  # expected visits under good play from which a position counts as frequent
+OFF = 1e-9  # of an exact value, for equal results that should have been it
 UNSEEN_ERROR = 0.5  # of a win rate without any game
 
 
@@ -228,9 +229,12 @@ class Assessment:
         best = reference.solution.best_actions
         stale = np.zeros(len(learned.values), np.bool_)
         if learned.standard_errors is not None:
-            off = np.abs(learned.values - reference.solution.action_values)
+            exact = reference.solution.action_values
+            # equal results have no spread: those that are off were learned while play was worse
+            alike = (learned.visits > 1) & np.isnan(learned.standard_errors)
             with np.errstate(invalid="ignore"):
-                stale = off > 3 * learned.standard_errors
+                room = np.where(alike, OFF * (1 + np.abs(exact)), 3 * learned.standard_errors)
+                stale = np.abs(learned.values - exact) > room
         arbitrary = hopeless & (learned.best_actions != best)
         with np.errstate(invalid="ignore", divide="ignore"):
             needed = np.where(unseen, np.inf, 2 * (3 * spread / self.costs) ** 2)
@@ -392,13 +396,13 @@ def learn_against(
     learner = Learner(against.graph, **given)
     learner.play(games, progress=progress)
     seen = learner.result()
-    errors = seen.standard_errors
+    deviations = seen.deviations
     learned = replace(
         seen,
         graph=graph,
         visits=against.as_before(seen.visits, 0),
         values=against.as_before(seen.values, np.nan),
-        standard_errors=None if errors is None else against.as_before(errors, np.nan),
+        deviations=None if deviations is None else against.as_before(deviations, np.nan),
     )
     evaluation = evaluate(policies, learned.policy, opponent, starts=[0])
     best = best_response(policies, opponent, starts=[0])

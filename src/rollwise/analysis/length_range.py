@@ -55,10 +55,14 @@ class Spread(NamedTuple):
     Attributes
     ----------
     mean, variance : Certified
+    ties : Ties or None
+        The ties among the best actions for this mean. Other choices in them may have another
+        variance.
     """
 
     mean: Certified
     variance: Certified
+    ties: Ties | None = None
 
     @property
     def deviation(self) -> Certified:
@@ -84,12 +88,20 @@ class Length:
         The reason, where the players can prolong play for ever; else empty.
     unsettled : Bracket or None
         Proved bounds of an unfinished search.
+    by_layers : bool
+        Whether the search went by layers. Its ties are unknown.
     """
 
     aim: str
     moves: Spread | None
     endless: str = ""
     unsettled: Bracket | None = None
+    by_layers: bool = False
+
+    @property
+    def ties(self) -> Ties | None:
+        """The ties behind the standard deviation, if any are known."""
+        return None if self.moves is None else self.moves.ties
 
     @property
     def bracket(self) -> Bracket | None:
@@ -278,7 +290,7 @@ def _length_by_layer(aim: str, lengths: LayerLengths, start: int) -> Length:
     if lengths.n_unsettled or math.isinf(lengths.above):
         return Length(aim, None, unsettled=lengths.bracket(start))
     mean, variance = lengths.spread(start)
-    return Length(aim, Spread(Certified(*mean), Certified(*variance)))
+    return Length(aim, Spread(Certified(*mean), Certified(*variance)), by_layers=True)
 
 
 def _length(aim: str, graph: StateGraph, find: Callable[[], Spread]) -> Length:
@@ -319,7 +331,8 @@ class _Opposed:
         mean = Certified(sign * float(result.values[root]), float(certificate.bounds[root]))
         best = first_chosen(graph, result.values, certificate.bounds)
         chain = together(take_seats(graph, [best]).graph, "longest")
-        return Spread(mean, _variance(chain, root, self._progress))
+        ties = ties_in_play(graph, best, start=root)
+        return Spread(mean, _variance(chain, root, self._progress), ties)
 
 
 class _Mixed(NamedTuple):
@@ -337,11 +350,12 @@ def _spread(
 ) -> Spread:
     """The mean of a score from the start, and its variance with the best actions."""
     result, certificate, _ = solve_and_certify(graph, progress=progress)
-    mean = Certified(float(result.values[0]), float(certificate.bounds[0]))
+    mean, ties = Certified(float(result.values[0]), float(certificate.bounds[0])), None
     if np.any(np.diff(graph.action_indptr) > 1):
         best = first_chosen(graph, result.values, certificate.bounds)
+        ties = ties_in_play(graph, best)
         graph = take_seats(graph, [best], [0]).graph  # elsewhere play need not end
-    return Spread(mean, _variance(graph, 0, progress, mixed))
+    return Spread(mean, _variance(graph, 0, progress, mixed), ties)
 
 
 def _variance(

@@ -8,6 +8,7 @@ towards the resulting policy. The same solution bounds the remaining decrease of
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -105,13 +106,17 @@ class GoodnessOfFit:
     p_shape: float
 
 
-def goodness_of_fit(scores: Ints, expected: Distribution) -> GoodnessOfFit:
+def goodness_of_fit(
+    scores: Ints, expected: Distribution, times: Ints | None = None
+) -> GoodnessOfFit:
     """Test scores against the exact distribution of a policy.
 
     Parameters
     ----------
     scores : (n,) int
     expected : Distribution
+    times : (n,) int, optional
+        The number of games with each score; one unless given.
 
     Raises
     ------
@@ -121,16 +126,18 @@ def goodness_of_fit(scores: Ints, expected: Distribution) -> GoodnessOfFit:
     from scipy.stats import chi2, norm
 
     require_possible(scores, expected)
-    n = len(scores)
-    observed = np.array([(scores == value).sum() for value in expected.values], np.float64)
+    times = np.ones(len(scores), np.int64) if times is None else times
+    n = int(times.sum())
+    observed = np.array([times[scores == value].sum() for value in expected.values], np.float64)
     counts, hopes = pooled(observed, n * expected.probabilities)
     statistic = float(((counts - hopes) ** 2 / hopes).sum()) if len(hopes) > 1 else float("nan")
-    off, spread = float(scores.mean()) - expected.mean, expected.sd / float(np.sqrt(n))
+    mean = float(scores @ times) / n
+    off, spread = mean - expected.mean, expected.sd / float(np.sqrt(n))
     z = off / spread if spread > 0 else 0.0  # where only one score is possible, all have it
-    sd = float(scores.std(ddof=1))
+    sd = float(np.sqrt((scores - mean) ** 2 @ times / (n - 1))) if n > 1 else float("nan")
     return GoodnessOfFit(
         n,
-        float(scores.mean()),
+        mean,
         sd,
         sd / float(np.sqrt(n)),
         expected.mean,
@@ -189,12 +196,14 @@ class SimulatedScores(NamedTuple):
 
     Attributes
     ----------
-    totals : (n_games,) int64
+    values, times : (n,) int64
+        The different scores, ascending, and the number of games with each.
     seed : int
     fit : GoodnessOfFit
     """
 
-    totals: Ints
+    values: Ints
+    times: Ints
     seed: int
     fit: GoodnessOfFit
 
@@ -217,14 +226,17 @@ def simulated_scores(
         As `rollwise.analysis.distributions.distribution` takes them.
     """
     smaller, plan = played(graph, policy, state)
-    totals = sample_totals(smaller, plan, count, games, seed, state)
-    return SimulatedScores(totals, seed, goodness_of_fit(totals, expected))
+    values, times = sample_totals(smaller, plan, count, games, seed, state)
+    return SimulatedScores(values, times, seed, goodness_of_fit(values, expected, times))
+
+
+AT_ONCE = 1 << 20  # games played at once: a step of all of them takes less than a second
 
 
 def sample_totals(
     graph: StateGraph, policy: Policy, count: str | None, games: int, seed: int, state: int = 0
-) -> Ints:
-    """Play at random and count: (games,) int64.
+) -> tuple[Ints, Ints]:
+    """Play at random and count: the different totals, and the games with each, (n,) int64 both.
 
     Parameters
     ----------
@@ -233,13 +245,18 @@ def sample_totals(
     seed : int
         The same seed gives the same games.
     """
-    totals = np.zeros(games, np.int64)
     labels = None if count is None else graph.vocabulary.require(count)
     wanted = None if labels is None else np.isin(graph.action_label, labels)
-    stepper = Stepper(graph, np.random.default_rng(seed))
-    for move in stepper.between((policy, policy), games, state):
-        totals[move.game] += move.gained.astype(np.int64) if wanted is None else wanted[move.action]
-    return totals
+    stepper, times = Stepper(graph, np.random.default_rng(seed)), Counter[int]()
+    for begin in range(0, games, AT_ONCE):
+        totals = np.zeros(min(AT_ONCE, games - begin), np.int64)
+        for move in stepper.between((policy, policy), len(totals), state):
+            points = move.gained.astype(np.int64) if wanted is None else wanted[move.action]
+            totals[move.game] += points
+        found = np.unique(totals, return_counts=True)
+        times.update(dict(zip(*(column.tolist() for column in found), strict=True)))
+    values = sorted(times)
+    return np.array(values, np.int64), np.array([times[value] for value in values], np.int64)
 
 
 class BestFit(NamedTuple):

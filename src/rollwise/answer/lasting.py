@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rollwise.answer.certified import solve_and_certify
 from rollwise.errors import EndlessPlay
 from rollwise.graph import StateGraph
-from rollwise.graph.choices import is_throw, look_ahead, taken
+from rollwise.graph.choices import are_best, is_throw, look_ahead, taken
 from rollwise.graph.endings import describe, end_components
 from rollwise.graph.policies import Policy
 
@@ -52,10 +52,9 @@ def together(graph: StateGraph, aim: str) -> StateGraph:
 def first_chosen(
     graph: StateGraph, values: NDArray[np.float64], bounds: NDArray[np.float64], name: str = ""
 ) -> Policy:
-    """The first of the best actions in each state."""
-    probability = np.zeros(graph.n_actions)
-    probability[taken(graph, look_ahead(graph, values, bounds))] = 1.0
-    return Policy(name, probability)
+    """The first of the best actions in each state, with the ties among them."""
+    ahead = look_ahead(graph, values, bounds)
+    return Policy.of_actions(graph, name, taken(graph, ahead), are_best(graph, ahead))
 
 
 def lasting_policy(graph: StateGraph, aim: str) -> Policy:

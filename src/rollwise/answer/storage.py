@@ -26,7 +26,7 @@ from rollwise.builders import Progress, build_with_report
 from rollwise.errors import SolutionFileError, UnknownGame
 from rollwise.game import Game, with_an_end
 from rollwise.games import create, find_installed
-from rollwise.graph import StateGraph, title_of
+from rollwise.graph import NO_THROW, StateGraph, title_of
 from rollwise.graph.choices import action_gaps, fold_actions
 from rollwise.machine.atomic_files import write_atomically
 from rollwise.machine.parquet_files import read_metadata, read_parquet, write_parquet
@@ -116,6 +116,7 @@ def _of_values(solution: Solution) -> tuple[pl.DataFrame, dict[str, Any]]:
         pl.Series("error_bound", bounds),
         pl.Series(own_column(graph, "checksum"), row_checksums(values, bounds)),
         *_after_throws(solution),
+        *(pl.col(name).replace(NO_THROW, None) for name in thrown_fields(graph)),
     )
     return frame, {
         "checksum": checksum_of(solution.values, solution.error_bounds),
@@ -151,6 +152,11 @@ def _after_throws(solution: Solution) -> list[pl.Series]:
     frame = pl.DataFrame({"position": graph.thrown_from, **dict(zip(LISTS, numbers, strict=True))})
     lists = frame.group_by("position", maintain_order=True).agg(*LISTS)
     return [lists[name].alias(own_column(graph, name)) for name in LISTS]
+
+
+def thrown_fields(graph: StateGraph) -> list[str]:
+    """The fields with numbers of a throw, in a derived game; in a file null before the throw."""
+    return [name for name in graph.field_names if name in graph.throw_names]
 
 
 def own_column(graph: StateGraph, name: str) -> str:

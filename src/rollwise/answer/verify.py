@@ -139,7 +139,8 @@ class CertificateVerification(Verification):
     height, most : int
         Play ends within `height` moves with a probability of at least ``most ** -height``.
     endless : (float, float) or None
-        The worth of endless play to the mover and to the opponent; None if play ends.
+        The worth of endless play to the mover and to the other role; None if play ends. In a game
+        of one player the other role never moves.
     """
 
     height: int = field(kw_only=True)
@@ -468,8 +469,8 @@ def _examine(
 def claims_in(path: Path, graph: StateGraph) -> Claims:
     """The claims of a file about its positions."""
     frame = read_parquet(path, [*graph.field_names, "value", "error_bound"])
-    for name in set(graph.throw_names) & set(frame.columns):  # of a derived game
-        frame = frame.filter(frame[name] == NO_THROW).drop(name)
+    for name in storage.thrown_fields(graph):
+        frame = frame.filter(frame[name].fill_null(NO_THROW) == NO_THROW).drop(name)
     *fields, values, bounds = (frame[name].to_list() for name in frame.columns)
     places = list(zip(*fields, strict=True))
     return Claims(
@@ -482,8 +483,9 @@ def _columns_fault(frame: pl.DataFrame, graph: StateGraph) -> str:
     import polars as pl
 
     numbers = {"value": pl.Float64, "error_bound": pl.Float64}
+    may_be_null = storage.thrown_fields(graph)
     for name, kind in {**dict.fromkeys(graph.field_names, pl.Int32), **numbers}.items():
-        if frame.schema.get(name) != kind or frame[name].null_count():
+        if frame.schema.get(name) != kind or (frame[name].null_count() and name not in may_be_null):
             return f"its column {name} isn't one of numbers"
     if len(frame) != len(graph.states):
         return f"it has {len(frame):,} rows, and the game {len(graph.states):,} states"
@@ -497,7 +499,10 @@ def _damaged_row(
     bounds: NDArray[np.float64],
 ) -> tuple[int | None, str]:
     """The first row with other fields than the graph or a wrong checksum."""
-    rows = np.column_stack([frame[name].to_numpy() for name in graph.field_names])
+    import polars as pl
+
+    filled = frame.with_columns(pl.col(storage.thrown_fields(graph)).fill_null(NO_THROW))
+    rows = np.column_stack([filled[name].to_numpy() for name in graph.field_names])
     wrong = np.flatnonzero(np.any(rows != graph.states, axis=1))
     if len(wrong):
         text = ", ".join(

@@ -489,6 +489,8 @@ class Rules:
                 hint = "; play has no end and goes on with AGAIN, as at self.start()"
             elif code == END and self.game.objective == "win":
                 hint = '; a game for points has objective = "maximize" or "minimize"'
+                if self.game.players > 1:
+                    hint = "; END is for games of one player, for points"
             elif code in (WIN, LOSE, DRAW):
                 hint = '; a game that is won or lost has objective = "win"'
             return (

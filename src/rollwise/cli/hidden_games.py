@@ -199,6 +199,8 @@ def simulate(
     expected, bound = answer.evaluate(names)
     games = GAMES if games is None else games
     mean, error = play_games(answer.with_policies(names), games, seed)
+    if error == 0:  # wins or losses alone have an error then, as if one game had differed
+        error = 2 / games if unit_of(answer) == "win probability" else np.nan
     render(
         HiddenMatch.on(
             game,
@@ -319,8 +321,10 @@ def page(game: Game, place: Path, load: str | None) -> None:
 def _write_page(game: Game, place: Path, load: str | None, *, plays: bool) -> None:
     """``rollwise page`` and ``rollwise report``."""
     from rollwise.documents.games import PageWritten, Reported
-    from rollwise.page.hidden import page_of, report_of
+    from rollwise.page.hidden import page_of, read_for_page, report_of
 
+    if plays:
+        read_for_page(game, ASKED.max_states)  # solving may take much longer
     answer = find_answer(game, saved=load)
     blocks = answer_blocks(answer)
     write_text(place, page_of(answer, blocks) if plays else report_of(answer, blocks))

@@ -15,6 +15,7 @@ from rollwise.cli.streams import ASKED
 from rollwise.documents import model
 from rollwise.errors import UsageError
 from rollwise.machine.atomic_files import check_place, write_atomically, write_text
+from rollwise.numbers.printed import how_many
 
 if TYPE_CHECKING:
     import polars as pl
@@ -217,10 +218,12 @@ def write_rows(
 def tell_rows(
     rows: pl.DataFrame, form: str, out: Path | None, as_json: Callable[[pl.DataFrame], str]
 ) -> None:
-    """Write rows to a file or to stdout; with --json print a document besides the file."""
+    """Write rows to stdout, or to a file; print a line about the file, or a document for --json."""
     write_rows(rows, form, out, as_json)
     if out is not None and ASKED.json:
         write_rows(rows, "json", None, as_json)
+    elif out is not None:
+        typer.echo(f"wrote {out} ({how_many(len(rows), 'row')})")
 
 
 def print_rows(rows: model.Rows, total: int) -> None:

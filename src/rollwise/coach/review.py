@@ -3,7 +3,7 @@
 A player's score against the optimal player is the value of the start minus the mean cost of
 the player's choices in a game. The dice, which decide most of a single game, have no effect on
 it. It is an estimate, with a standard error over games. It covers play in the positions of
-these games only.
+these games only. Unfinished games have no score; their choices are counted.
 
 A drill asks the positions of the mistakes again until they are answered correctly.
 """
@@ -64,14 +64,14 @@ class PlayerReview:
         The most frequent ones first.
     cost : float
         Of all choices, in units of value.
-    result, luck, own_skill, others_skill : float
-        Means over the games, for the player.
-    start : float
-        Mean value of the start for the player, over the seats taken.
-    score : float
-        Expected result of the player's choices against the optimal player.
+    result, luck, own_skill, others_skill : float or None
+        Means over the finished games, for the player; None without one.
+    start : float or None
+        Mean value of the start for the player, over the seats taken in finished games.
+    score : float or None
+        Expected result of the player's choices against the optimal player, from finished games.
     standard_error : float or None
-        Of the score; None for a single game.
+        Of the score; None for a single finished game, and where all of them have the same score.
     """
 
     player: str
@@ -81,12 +81,12 @@ class PlayerReview:
     grades: dict[str, int]
     mistakes: tuple[Mistake, ...]
     cost: float
-    result: float
-    luck: float
-    own_skill: float
-    others_skill: float
-    start: float
-    score: float
+    result: float | None
+    luck: float | None
+    own_skill: float | None
+    others_skill: float | None
+    start: float | None
+    score: float | None
     standard_error: float | None
 
     @property
@@ -104,31 +104,32 @@ def review(sessions: Sequence[Session]) -> list[PlayerReview]:
 
 
 def _player(name: str, games: Sequence[tuple[Session, int, Ledger]]) -> PlayerReview:
-    n = len(games)
+    # the costs of an unfinished game are those of its first part only
+    ledgers = [ledger for session, _, ledger in games if session.is_over]
+    n = len(ledgers)
 
-    def mean(values: Sequence[float]) -> float:
-        return math.fsum(values) / n
+    def mean(values: Iterable[float]) -> float | None:
+        return math.fsum(values) / n if n else None
 
-    scores = [ledger.start + ledger.skill[0] for _, _, ledger in games]
-    score = mean(scores)
-    error = None
-    if n > 1:
+    scores = [ledger.start + ledger.skill[0] for ledger in ledgers]
+    score, error = mean(scores), None
+    if score is not None and min(scores) < max(scores):
         error = math.sqrt(math.fsum((x - score) ** 2 for x in scores) / (n - 1) / n)
     own = [entry for session, seat, _ in games for entry in session.accounts if entry.seat == seat]
     decisions = [entry for entry in own if entry.is_choice]
     return PlayerReview(
         name,
+        len(games),
         n,
-        sum(session.is_over for session, _, _ in games),
         len(decisions),
         grade_counts(games[0][0].table.solution, decisions),
         _mistakes(games),
         math.fsum(entry.cost for entry in own),
-        mean([ledger.result for _, _, ledger in games]),
-        mean([ledger.total_luck for _, _, ledger in games]),
-        mean([ledger.skill[0] for _, _, ledger in games]),
-        mean([ledger.skill[1] for _, _, ledger in games]),
-        mean([ledger.start for _, _, ledger in games]),
+        mean(ledger.result for ledger in ledgers),
+        mean(ledger.total_luck for ledger in ledgers),
+        mean(ledger.skill[0] for ledger in ledgers),
+        mean(ledger.skill[1] for ledger in ledgers),
+        mean(ledger.start for ledger in ledgers),
         score,
         error,
     )

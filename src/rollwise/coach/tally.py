@@ -27,7 +27,7 @@ from rollwise.answer.solution import Solution
 from rollwise.coach.session import Session
 from rollwise.errors import RollwiseError, UsageError
 from rollwise.graph import win_probability
-from rollwise.graph.policies import Policy
+from rollwise.graph.policies import Policy, ties_in_play
 from rollwise.many.seats import seen_from
 from rollwise.simulate.results import Estimate
 
@@ -167,6 +167,18 @@ def policy_losses(solution: Solution, others: Sequence[str] = ()) -> dict[str, f
     return _by_policy(solution, others, loss)
 
 
+def losses_rest_on_ties(solution: Solution, others: Sequence[str] = ()) -> bool:
+    """Whether some `policy_losses` depend on the optimal opponent's choice among equal actions.
+
+    The loss of a game for one player doesn't: its value is the same for all optimal policies.
+    """
+    graph = solution.graph
+    if solution.profile is not None or graph.players != 2:
+        return False
+    policies = _found(solution, others).values()
+    return any(ties_in_play(graph, solution.policy, policy) is not None for policy in policies)
+
+
 def shares_against(solution: Solution, others: Sequence[str] = ()) -> dict[str, float]:
     """The certified share of a player of the equilibrium whose opponents all play one policy.
 
@@ -198,14 +210,23 @@ def _by_policy(
     solution: Solution, others: Sequence[str], worth: Callable[[Policy], float]
 ) -> dict[str, float]:
     """A number of each policy by its name, the least first; without policies that fail."""
+    found = {}
+    for name, policy in _found(solution, others).items():
+        with suppress(RollwiseError):
+            found[name] = worth(policy)
+    ending = {name: number for name, number in found.items() if math.isfinite(number)}
+    return dict(sorted(ending.items(), key=lambda item: item[1]))
+
+
+def _found(solution: Solution, others: Sequence[str]) -> dict[str, Policy]:
+    """The policies of a game, others, and random play, by their names; without those that fail."""
     own = () if solution.game is None else solution.game.policies()
     policies, found = Policies.of(solution, any_players=True), {}
     for typed in (*own, *others, "random"):
         with suppress(RollwiseError):
             policy = policies.find(typed)
-            found[policy.name] = worth(policy)
-    ending = {name: number for name, number in found.items() if math.isfinite(number)}
-    return dict(sorted(ending.items(), key=lambda item: item[1]))
+            found[policy.name] = policy
+    return found
 
 
 MOST_BINS = 15

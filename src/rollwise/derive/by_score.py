@@ -144,7 +144,14 @@ def ended(graph: StateGraph) -> NDArray[np.int32]:
 
 
 def points_to_come(graph: StateGraph, points: Ints) -> tuple[Ints, Ints]:
-    """The least and the most points still to come from every state: two (n_states,) int64."""
+    """The least and the most points still to come from every state: two (n_states,) int64.
+
+    Raises
+    ------
+    RulesError
+        A cycle of play makes points, so that they have no bound.
+    """
+    require_bounded(graph, points, "points")
     low, high = np.empty(graph.n_states, np.int64), np.empty(graph.n_states, np.int64)
     components = graph.components
     kernels.points_to_come(

@@ -260,7 +260,11 @@ class Verified(GameDocument, frozen=True, kw_only=True, tag="rollwise/verify/1")
     deviation_gain: Maybe[DeviationGain] = UNSET
     endless: Annotated[
         Maybe[tuple[float, float] | None],
-        unit("value", "of endless play for the mover and the opponent; certificates"),
+        unit(
+            "value",
+            "of endless play for the mover and the other role, which in a game of one player never "
+            "moves; certificates",
+        ),
     ] = UNSET
     rounding: Annotated[
         Maybe[str], about("of a model's numbers when it was read; with --exact")
@@ -302,8 +306,16 @@ class Verified(GameDocument, frozen=True, kw_only=True, tag="rollwise/verify/1")
             gain = bound_text(self.deviation_gain)
             yield f"  no player gains more than {gain} by another policy"
         if self.endless:
-            mover, opponent = self.endless
-            yield f"  endless play counts {mover:g} for the mover, {opponent:g} for the opponent"
+            yield f"  endless play counts {_endless_text(*self.endless)}"
+
+
+def _endless_text(mover: float, other: float) -> str:
+    """The worth of endless play in a certificate, which may be of a game for one player."""
+    if not mover and not other:
+        return "0"
+    if mover == -other:  # of one player: the other role, which never moves, has the opposite
+        return f"{mover:g} for the player, where more is better"
+    return f"{mover:g} for the mover, {other:g} for the opponent"
 
 
 def verification_document(found: Verification) -> Verified:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 
 from rollwise.documents.model import (
+    ALIKE,
     UNSET,
     Bound,
     Bytes,
@@ -378,15 +379,17 @@ class HiddenMatch(Worth, frozen=True, kw_only=True, tag="rollwise/simulate/hidde
     against: str
     games: int
     seed: int
-    standard_error: Number
+    standard_error: Annotated[Number, about("null: a single game, or equal payoffs")]
     expected: Annotated[Value, about("the exact expectation of the same policies")]
 
     def blocks(self) -> Iterator[str | Rows]:
         mean, error = as_number(self.value), as_number(self.standard_error)
-        if self.is_stake:
-            text = f"gets on average {estimated(mean, error)}"
-        else:
+        if not self.is_stake:
             text = f"wins {estimated_chance(win_probability(mean), error / 2)}"
+        elif self.games > 1 and math.isnan(error):
+            text = f"gets on average {estimated(mean, 0.0).number} ({ALIKE})"
+        else:
+            text = f"gets on average {estimated(mean, error)}"
         yield self.title
         yield f"  {self.policy} first, against {self.against}: {text}"
         yield f"  {how_many(self.games, 'game')}, seed {self.seed}; estimated (± standard error)"

@@ -180,6 +180,10 @@ class Figure(Part, frozen=True):
         return cls(source.value, source.bound, **others)
 
 
+# a mean without a standard error
+ALIKE = "the same in every game: no spread to tell an error from"
+
+
 class EquallyGood(Part, frozen=True):
     """Ties of an optimal policy; other choices in them may give other figures."""
 

@@ -140,6 +140,10 @@ class AimedMoves(Part, frozen=True):
     mean: Figure | None
     standard_deviation: Figure | None
     endless: Annotated[str, about("the reason, if play can last forever")]
+    equally_good: Annotated[
+        Maybe[EquallyGood | None],
+        about("for this aim: another choice may have another standard deviation; not by layers"),
+    ]
 
     @property
     def cells(self) -> list[str]:
@@ -180,8 +184,25 @@ class MovesOfGame(GameDocument, frozen=True, kw_only=True, tag="rollwise/length/
         for one in self.lengths:
             if one.endless:
                 yield f"{one.words}: {one.endless}"
+        yield from self._about_ties()
         if self.equally_good:
             yield f"policy {self.policy}, {self.equally_good.text}"
+
+    def _about_ties(self) -> Iterator[str]:
+        """The effect of ties on the standard deviations of the aims."""
+        for one in self.lengths:
+            found = one.equally_good
+            if found and one.aim != "policy":
+                yield (
+                    f"{one.words}: in {found.states:,} of the {found.reached:,} states that play "
+                    "comes to, several actions are equally good; another choice may have another "
+                    "standard deviation"
+                )
+        if any(one.equally_good is UNSET and one.standard_deviation for one in self.lengths):
+            yield (
+                "where several actions are equally good for an aim, another choice may have "
+                "another standard deviation"
+            )
 
 
 def length_document(game: Game, lengths: LengthRange) -> MovesOfGame:
@@ -197,6 +218,11 @@ def length_document(game: Game, lengths: LengthRange) -> MovesOfGame:
                 words=lengths.words(one),
                 low=one.bracket and one.bracket.low,
                 high=one.bracket and number_or_none(one.bracket.high),
+                equally_good=UNSET
+                if one.by_layers
+                else lengths.ties
+                if one.aim == "policy"
+                else one.ties,
                 **_moments(one.moves),
             )
             for one in lengths.lengths
@@ -482,25 +508,32 @@ class ReviewedPlayer(Part, frozen=True):
     grades: Grades
     mistakes: Annotated[list[RepeatedMistake], about("the most frequent first")]
     cost: Annotated[Cost, about("in all")]
-    result: Annotated[Level, about("of a game, on average")]
-    luck: Annotated[Change, about("in a game")]
-    own_skill: Annotated[Change, about("in a game")]
-    others_skill: Annotated[Change, about("in a game")]
-    start: Annotated[Level, about("on average over the seats taken")]
-    score: Annotated[Level, about("expected result against the optimal player")]
-    standard_error: Annotated[float | None, about("of the score; null: a single game")]
+    result: Annotated[Level | None, about("of a finished game, on average")]
+    luck: Annotated[Change | None, about("in a finished game")]
+    own_skill: Annotated[Change | None, about("in a finished game")]
+    others_skill: Annotated[Change | None, about("in a finished game")]
+    start: Annotated[Level | None, about("on average over the seats taken in finished games")]
+    score: Annotated[
+        Level | None, about("expected result against the optimal player, from finished games")
+    ]
+    standard_error: Annotated[
+        float | None, about("of the score; null: a single finished game, or equal scores")
+    ]
     cost_per_decision: Cost
 
     def cells(self, figures: Figures) -> list[str]:
         """The row of the player."""
         error = self.standard_error
         spread = "" if error is None else f" ± {figures.spread(error)}"
+        finished = "" if self.finished == self.games else f", {self.finished} finished"
+        numbers = [self.luck, self.own_skill]
         return [
-            *map(str, (self.player, self.games, self.decisions, *self.grades.values())),
+            self.player,
+            f"{self.games}{finished}",
+            *map(str, (self.decisions, *self.grades.values())),
             figures.cost(self.cost_per_decision),
-            figures.gain(self.luck),
-            figures.gain(self.own_skill),
-            figures.level(self.score) + spread,
+            *("-" if number is None else figures.gain(number) for number in numbers),
+            "-" if self.score is None else figures.level(self.score) + spread,
         ]
 
     def lines(self, figures: Figures) -> Iterator[str | Rows]:
@@ -545,6 +578,8 @@ class Reviewed(GameDocument, frozen=True, kw_only=True, tag="rollwise/review/1")
         yield Rows(heads, [one.cells(figures) for one in self.by_player], left=("player",))
         if any(one.standard_error is not None for one in self.by_player):
             yield "± one standard error over the games (estimated)"
+        if any(one.finished < one.games for one in self.by_player):
+            yield "luck, skill and the result against the optimal player are of finished games"
         for one in self.by_player:
             yield from one.lines(figures)
         if len(self.ledgers) == 1:

@@ -11,6 +11,7 @@ import numpy as np
 
 from rollwise.documents.answers import with_rows
 from rollwise.documents.model import (
+    ALIKE,
     UNSET,
     Aligned,
     Bound,
@@ -65,7 +66,7 @@ class Mean(Part, frozen=True):
     """A mean over games, beside its exact value."""
 
     mean: Number
-    standard_error: Number
+    standard_error: Annotated[Number, about("null: unknown, as all games gave the same")]
     interval_95: Annotated[list[Number], about("95 % confidence interval")]
     games: int
     exact: Annotated[Number, about("null: unknown")]
@@ -78,11 +79,19 @@ class Mean(Part, frozen=True):
     def text(self, *, is_share: bool = False) -> str:
         """The mean with its standard error, and the exact value."""
         roughly, exactly = (estimated_chance, percents) if is_share else (estimated, column)
-        text = str(roughly(as_number(self.mean), as_number(self.standard_error)))
+        if self.is_alike:
+            text = f"{roughly(as_number(self.mean), 0.0).number} ({ALIKE})"
+        else:
+            text = str(roughly(as_number(self.mean), as_number(self.standard_error)))
         if self.exact is not None and self.exact_bound is not None:
             (exact,) = exactly([self.exact], [self.exact_bound])
             text += f" (exact {exact.number}, {exact.sure})"
         return text
+
+    @property
+    def is_alike(self) -> bool:
+        """Whether the games don't differ, so that no error can be estimated."""
+        return math.isnan(as_number(self.standard_error))
 
     def interval(self, *, is_share: bool = False) -> str:
         """The confidence interval."""
@@ -141,7 +150,8 @@ class PlayedSide(Part, frozen=True):
         if self.score is not None:
             of = " of the first player" if self.second else ""
             yield f"  {score}{of} {self.score.text()}"
-            yield f"    {self.score.interval()}"
+            if not self.score.is_alike:
+                yield f"    {self.score.interval()}"
             yield from self._score_lines()
         for name, one in (("turns", self.turns), ("moves", self.moves)):
             yield f"  {name} {one.text()}; {one.shortest} to {one.longest}, median {one.median}"
@@ -616,6 +626,10 @@ class LearnedPolicy(GameDocument, frozen=True, kw_only=True, tag="rollwise/learn
         yield Rows(heads, cells, left=("action",))
         if len(rows) > len(shown):
             yield f"the {len(shown)} most visited of {len(rows):,} rows (--csv or --json for all)"
+        if self.method != "q-learning" and any(
+            row[error] is None and row[estimate] not in (None, -1) for row in shown
+        ):
+            yield f"without a standard error: a single game, or {ALIKE}"
 
     def _seats(self, gains: Sequence[float | None]) -> Iterator[str]:
         """The result of each seat, and the gain of its best response."""

@@ -293,14 +293,16 @@ def distribution_document(
     given : float, optional
         The probability of a condition, if `distribution` is the one under it.
     """
-    rows = []
+    rows, times = [], dict[int, int]()
+    if simulated is not None:
+        times = dict(zip(simulated.values.tolist(), simulated.times.tolist(), strict=True))
     columns = (distribution.values, distribution.probabilities, distribution.probabilities.cumsum())
     for value, probability, below in zip(*(c.tolist() for c in columns), strict=True):
         more: dict[str, Any] = {}
         if fractions is not None:
             more["fraction"] = str(fractions.get(value, 0))
         if simulated is not None:
-            more["simulated"] = float((simulated.totals == value).mean())
+            more["simulated"] = times.get(value, 0) / simulated.fit.games
         rows.append(ScoreRow(value=value, probability=probability, at_most=min(below, 1.0), **more))
     more = {"given": UNSET if given is None else given}
     if fractions is not None:
@@ -321,7 +323,6 @@ def _simulated(simulated: SimulatedScores) -> SimulatedTest:
     fit = simulated.fit
     return SimulatedTest.from_result(
         fit,
-        games=len(simulated.totals),
         seed=simulated.seed,
         chi_square=fit.chi_square if fit.cells > 1 else None,
         p_value=fit.p_shape if fit.cells > 1 else None,

@@ -144,14 +144,22 @@ class Opponents(GameDocument, frozen=True, kw_only=True, tag="rollwise/serve/opp
         dict[str, float],
         about("a game against optimal play, in units of value; empty in games kept by layers"),
     ]
+    rest_on_ties: Annotated[
+        bool, about("whether losses depend on the optimal opponent's choice among equal actions")
+    ]
 
 
 def opponents_document(answer: Solution) -> Opponents:
     """The certified losses of policies; see `rollwise.coach.tally.policy_losses`."""
-    from rollwise.coach.tally import policy_losses
+    from rollwise.coach.tally import losses_rest_on_ties, policy_losses
 
     assert answer.game is not None  # the server has it
-    return Opponents.on(answer.game, losses=policy_losses(answer) if answer.is_whole else {})
+    whole = answer.is_whole
+    return Opponents.on(
+        answer.game,
+        losses=policy_losses(answer) if whole else {},
+        rest_on_ties=whole and losses_rest_on_ties(answer),
+    )
 
 
 class PlacedBoard(Part, frozen=True):

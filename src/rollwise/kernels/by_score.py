@@ -80,6 +80,8 @@ def points_so_far(
 def points_to_come(order, indptr, action_indptr, outcome_indptr, outcome_state, points, low, high):
     """The range of the points still to come from every state.
 
+    No cycle may make points; with one it runs for ever.
+
     Parameters
     ----------
     low, high : (n_states,) int64, filled

@@ -29,10 +29,36 @@ from rollwise.graph.view import Outcome
 from rollwise.kernels import learning as kernels
 from rollwise.machine.atomic_files import read_arrays, write_arrays
 
+ROUNDING = 2.0**-50  # of a sum, relative to it, over the root of the number of its parts
+
 if TYPE_CHECKING:
     import polars as pl
 
     from rollwise.learn.learner import Learner
+
+
+def moments(
+    visits: Any, total: Any, squares: Any, rounded: Any = None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The mean and the standard deviation of each action's results: (n_actions,) each.
+
+    Parameters
+    ----------
+    visits, total, squares : (n_actions,)
+        Their number, sum, and sum of squares.
+    rounded : (n_actions,), optional
+        The sum of squares whose rounding is in the others, unless it is `squares`.
+
+    Returns
+    -------
+    means, deviations : (n_actions,) float64
+        NaN without results. A deviation no larger than rounding is 0.
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = np.where(visits > 0, total / visits, np.nan)
+        variance = squares / visits - means**2
+        noise = ROUNDING * np.sqrt(visits) * (squares if rounded is None else rounded) / visits
+        return means, np.sqrt(np.where(variance <= noise, 0.0 * variance, variance))
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,9 +76,9 @@ class Learned:
     values : (n_actions,) float64
         Estimated: the mean payoff (1 for a win, -1 for a loss; with three players or more the
         share of the win) or points after each action; NaN for actions never taken.
-    standard_errors : (n_actions,) float64 or None
-        Of `values`, from the spread of the results. The change of the players by
-        learning meanwhile is not included. None for Q-learning.
+    deviations : (n_actions,) float64 or None
+        The spread of the results after each action: the root of their mean squared deviation from
+        `values`. NaN for actions never taken. None for Q-learning.
     """
 
     graph: StateGraph
@@ -63,7 +89,25 @@ class Learned:
     workers: int
     visits: NDArray[np.int64] = field(repr=False)
     values: NDArray[np.float64] = field(repr=False)
-    standard_errors: NDArray[np.float64] | None = field(repr=False)
+    deviations: NDArray[np.float64] | None = field(repr=False)
+
+    @cached_property
+    def standard_errors(self) -> NDArray[np.float64] | None:
+        """Of `values`, from the spread of the results: (n_actions,) float64.
+
+        The change of the players by learning meanwhile is not included. Results that are all equal
+        have no spread, but another game may differ. Wins and losses then have the error of results
+        of which one game differs, as in simulations. For points it is unknown, and NaN. It is NaN
+        too for fewer than two games. None for Q-learning.
+        """
+        if self.deviations is None:
+            return None
+        n, spread = self.visits, self.deviations
+        with np.errstate(invalid="ignore", divide="ignore"):
+            errors = np.where(n > 1, spread / np.sqrt(n - 1), np.nan)
+            if self.is_score:
+                return np.where(spread > 0, errors, np.nan)
+            return np.maximum(errors, (1 if self._are_shares else 2) / n)
 
     @property
     def is_score(self) -> bool:
@@ -144,30 +188,27 @@ class Learned:
             aren't means over games.
         """
         visits = self.visits - earlier.visits
-        if self.standard_errors is None or earlier.standard_errors is None:
+        if self.deviations is None or earlier.deviations is None:
             raise UsageError(f"the values of {self.method} aren't means over games")
         if self.games < earlier.games or np.any(visits < 0):
             raise UsageError("that isn't an earlier point of the same run")
-        total = np.zeros(len(visits))
-        squares = np.zeros(len(visits))
+        total, squares, rounded = np.zeros((3, len(visits)))
         # sums and sums of squares of the earlier games are subtracted from those of all games
         for part, sign in ((self, 1), (earlier, -1)):
             n = part.visits
             mean = np.where(n > 0, part.values, 0.0)
-            assert part.standard_errors is not None
-            spread = np.where(n > 1, part.standard_errors**2 * (n - 1), 0.0)
+            assert part.deviations is not None
+            spread = np.where(n > 0, part.deviations**2, 0.0)
             total += sign * n * mean
             squares += sign * n * (spread + mean**2)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            means = np.where(visits > 0, total / visits, np.nan)
-            variance = np.maximum(squares / visits - means**2, 0.0)
-            errors = np.where(visits > 1, np.sqrt(variance / (visits - 1)), np.nan)
+            rounded += n * (spread + mean**2)
+        means, deviations = moments(visits, total, squares, rounded)
         return replace(
             self,
             games=self.games - earlier.games,
             visits=visits,
             values=means,
-            standard_errors=errors,
+            deviations=deviations,
         )
 
     def grid(self, column: NDArray[np.float64] | NDArray[np.int64]) -> NDArray[np.float64] | None:
@@ -285,14 +326,9 @@ class Tally:
         return np.where(visits > 0, means, np.nan)
 
     @property
-    def standard_errors(self) -> NDArray[np.float64] | None:
-        """Of `values`: (n_actions,), NaN where the data don't show them; None for Q-learning."""
-        if self.method == "q-learning":
-            return None
-        visits, total, squares = self.sums.T
-        with np.errstate(invalid="ignore", divide="ignore"):
-            spread = squares / visits - (total / visits) ** 2
-            return np.where(visits > 1, np.sqrt(np.maximum(spread, 0) / (visits - 1)), np.nan)
+    def deviations(self) -> NDArray[np.float64] | None:
+        """Of the results of each action, see `Learned`: (n_actions,); None for Q-learning."""
+        return None if self.method == "q-learning" else moments(*self.sums.T)[1]
 
     def refresh(self) -> None:
         """Work out the chances of actions after the arrays were set from outside."""

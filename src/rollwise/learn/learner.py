@@ -263,7 +263,7 @@ class Learner:
             self.workers,
             tally.visits.copy(),
             tally.values,
-            tally.standard_errors,
+            tally.deviations,
         )
 
     def save(self, path: str | Path) -> None:

@@ -52,10 +52,10 @@ def of_chance(
 def of_mean(
     mean: float, standard_error: float, games: int, confidence: float = CONFIDENCE
 ) -> tuple[float, float]:
-    """The interval of a mean; all numbers for a single game, which gives no spread."""
+    """The interval of a mean; all numbers where games give no spread, as a single game does."""
     from scipy.special import stdtrit
 
-    if games < 2:
+    if games < 2 or np.isnan(standard_error):
         return -np.inf, np.inf
     reach = float(stdtrit(games - 1, (1 + confidence) / 2)) * standard_error
     return mean - reach, mean + reach

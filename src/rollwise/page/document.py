@@ -13,6 +13,7 @@ import inspect
 import json
 import re
 import struct
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -25,7 +26,12 @@ from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.coach.json_lines import record_head
 from rollwise.coach.ledger import GRADES, stake
-from rollwise.coach.tally import policy_losses, score_bins, shares_against
+from rollwise.coach.tally import (
+    losses_rest_on_ties,
+    policy_losses,
+    score_bins,
+    shares_against,
+)
 from rollwise.errors import RollwiseError
 from rollwise.game import Game
 from rollwise.graph import NO_THROW, ROLLS_LEFT, StateGraph
@@ -100,7 +106,8 @@ def document(
     words = words_of(narrator, small, progress)
     parts |= words.parts
     players: list[dict[str, Any]] = []
-    for name, about, policy in _policies(solution, policies):
+    found, failed = _policies(solution, policies)
+    for name, about, policy in found:
         if progress is not None:
             progress("asking the policies", len(players), None)
         mixes = not np.isin(policy.probability, (0.0, 1.0)).all()
@@ -115,8 +122,10 @@ def document(
         "anchors": len(known),
         "map": _map(solution),
         "policies": players,
+        "failed": failed,
         "record": record,
         "losses": [{"name": name, "loss": loss} for name, loss in losses.items()],
+        "losses_rest_on_ties": losses_rest_on_ties(solution, policies),
         "shares": shares_against(solution, policies),
         "scores": [list(one) for one in score_bins(solution)],
         "texts": words.texts,
@@ -154,8 +163,10 @@ def open_document(part: Solution, facts: OpenFacts, api: Api) -> bytes:
             {"name": name, "about": about_policy(function), "mixes": True}
             for name, function in ({} if part.game is None else part.game.policies()).items()
         ],
+        "failed": [],
         "record": record and record | {"rules": facts.fingerprint},
         "losses": [],
+        "losses_rest_on_ties": False,
         "shares": {},
         "scores": [],
         "faces": [narrator.face_name(face) for face in range(1, FACES + 1)],
@@ -335,10 +346,16 @@ def _record(solution: Solution) -> dict[str, Any]:
     return record_head(game, {}) | {"rules": solution.graph.content_hash}
 
 
-def _policies(solution: Solution, others: Sequence[str]) -> list[tuple[str, str, Policy]]:
-    """The policies of a game, and others: names, descriptions, and policies."""
+def _policies(
+    solution: Solution, others: Sequence[str]
+) -> tuple[list[tuple[str, str, Policy]], list[str]]:
+    """The policies of a game, and others: names, descriptions, and policies.
+
+    A policy of the game that fails is no opponent: a warning says so, and its name is in the
+    second list.
+    """
     graph, game = solution.graph, solution.game
-    found = []
+    found, failed = [], list[str]()
     if (
         solution.profile is not None
         or (solution.best_actions != first_of_each_state(graph, solution.is_best)).any()
@@ -349,15 +366,21 @@ def _policies(solution: Solution, others: Sequence[str]) -> list[tuple[str, str,
             found.append(
                 (name, about_policy(function), Policies.of(solution, any_players=True).find(name))
             )
-        except RollwiseError:  # a failing policy is no opponent
-            continue
+        except RollwiseError as error:
+            warn_of_failing(name, error)
+            failed.append(name)
     for asked in others:
         policy, about = Policies.of(solution, any_players=True).find(asked), ""
         if asked.endswith(".json"):
             about = sentence_of(Rule.load(asked, graph, game), graph)
         if policy.name not in ("random", *(name for name, _, _ in found)):
             found.append((policy.name, about, policy))
-    return found
+    return found, failed
+
+
+def warn_of_failing(name: str, error: RollwiseError) -> None:
+    """Warn that a page has no opponent with a policy of the rules that fails."""
+    warnings.warn(f"the page leaves out the policy {name}: {error}", stacklevel=2)
 
 
 def about_policy(function: object) -> str:

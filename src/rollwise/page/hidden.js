@@ -130,7 +130,7 @@ class HiddenView {
   // ---- a new game
 
   #setUp() {
-    const { policies } = this.data;
+    const { policies, failed } = this.data;
     this.seat = select([["0", SAY.seat(0)], ["1", SAY.seat(1)]], "0");
     this.coach = select(Object.entries(SAY.hiddenCoaches), "ask");
     this.seed = el("input", { type: "number", min: 0, max: 2 ** 53 - 1, step: 1, inputmode: "numeric", required: true });
@@ -141,6 +141,8 @@ class HiddenView {
       el("fieldset", { class: "opponents" }, el("legend", {}, SAY.againstHidden), cards.map(({ name, about, strength }, k) =>
         el("label", { class: "opponent" }, el("input", { type: "radio", name: "opponent", value: String(k), checked: k === 0 }),
           el("b", {}, name), el("small", {}, strength), about && el("small", { class: "about" }, about)))),
+      policies.length > 0 && el("p", {}, SAY.otherOptimal),
+      failed.length > 0 && el("p", { class: "warning" }, SAY.failed(failed)),
       el("div", { class: "starts" }, el("button", { class: "main start" }, SAY.begin)),
       el("details", {}, el("summary", {}, SAY.hiddenOptions), el("div", { class: "controls" },
         labelled(SAY.mySeat, this.seat), labelled(SAY.coach, this.coach), labelled(SAY.seed, this.seed, SAY.seedNote))));

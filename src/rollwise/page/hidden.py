@@ -18,12 +18,13 @@ from rollwise.documents.hidden import has_draws, unit_of
 from rollwise.documents.model import Rows, html_of
 from rollwise.errors import PolicyError, TooManyStates
 from rollwise.game import Game
+from rollwise.graph import title_of
 from rollwise.hidden import Answer
 from rollwise.hidden.answer import StochasticAnswer, TreeAnswer
-from rollwise.hidden.reading import Positions
+from rollwise.hidden.reading import Positions, read
 from rollwise.numbers.printed import rounded_up
 from rollwise.page import HIDDEN_MODULES, assembled
-from rollwise.page.document import MADE_BY, about_policy, paragraphs, parameters_of
+from rollwise.page.document import MADE_BY, about_policy, paragraphs, parameters_of, warn_of_failing
 
 HERE = Path(__file__).parent
 MOST = 30_000  # situations or choices of a page that plays
@@ -62,13 +63,56 @@ def page_of(answer: Answer, blocks: Iterable[str | Rows]) -> str:
     return assembled(answer.game.heading, title, known.encode(), HIDDEN_MODULES)
 
 
+def require_size(positions: Positions) -> None:
+    """Refuse a game that is too large for a page that plays; it needn't be solved for that.
+
+    Raises
+    ------
+    TooManyStates
+    """
+    if len(positions.rewards) > MOST:
+        raise _too_large(positions.title, f"it has {len(positions.rewards):,} choices")
+
+
+def read_for_page(game: Game, max_states: int | None = None) -> None:
+    """Read the positions of a game, and refuse it if it is too large for a page that plays.
+
+    Parameters
+    ----------
+    max_states : int, optional
+        The most positions; a page has at most 30,000 of them.
+
+    Raises
+    ------
+    RulesError, UsageError, TooManyStates
+    """
+    if max_states is not None and max_states <= MOST:
+        require_size(read(game, max_states))
+        return
+    try:
+        positions = read(game, MOST)
+    except TooManyStates as error:
+        title = title_of(game.name, game.parameters)
+        raise _too_large(title, f"it has more than {MOST:,} positions") from error
+    require_size(positions)
+
+
+def _too_large(title: str, why: str) -> TooManyStates:
+    return TooManyStates(
+        f"{title} is too large for a page that plays, which has at most {MOST:,} positions, "
+        f"choices and situations: {why}; take fewer dice, cards or sides"
+    )
+
+
 def data_of(answer: Answer, blocks: Iterable[str | Rows]) -> dict[str, Any]:
     """The data of the page, as `hidden.js` reads them."""
     positions, game = answer.positions, answer.game
-    if len(positions.rewards) > MOST or not isinstance(answer, TreeAnswer | StochasticAnswer):
-        raise TooManyStates(f"{positions.title} is too large for a page that plays")
+    require_size(positions)
+    if not isinstance(answer, TreeAnswer | StochasticAnswer):
+        raise _too_large(positions.title, "its histories fit into no list")
     boards = _Boards(positions)
     told = positions.told()
+    policies, failed = _policies(answer)
     return {
         "made_by": MADE_BY,
         "about": paragraphs(game),
@@ -78,7 +122,8 @@ def data_of(answer: Answer, blocks: Iterable[str | Rows]) -> dict[str, Any]:
         "bound": rounded_up(answer.error_bound),
         "hidden": positions.is_hidden,
         "sets": _sets(answer),
-        "policies": _policies(answer),
+        "policies": policies,
+        "failed": failed,
         "positions": [
             {
                 "kind": kind,
@@ -116,9 +161,9 @@ def _sets(answer: TreeAnswer | StochasticAnswer) -> list[dict[str, Any]]:
     """By player and situation: the first sequence, and the share and worth of each action."""
     sets: list[dict[str, Any]] = [{}, {}]
     if isinstance(answer, TreeAnswer):
-        if sum(len(side.parents) for side in answer.tree.seats) > MOST:
-            title = answer.positions.title
-            raise TooManyStates(f"{title} has too many situations for a page that plays")
+        situations = sum(len(side.parents) for side in answer.tree.seats)
+        if situations > MOST:
+            raise _too_large(answer.positions.title, f"it has {situations:,} situations")
         for player, side in enumerate(answer.tree.seats):
             for (last, sight), number in side.numbers.items():
                 one = answer.situation(player, number)
@@ -130,22 +175,25 @@ def _sets(answer: TreeAnswer | StochasticAnswer) -> list[dict[str, Any]]:
     return sets
 
 
-def _policies(answer: Answer) -> list[dict[str, Any]]:
-    """The opponents besides the optimal strategy, and what they gain against it from both seats.
+def _policies(answer: Answer) -> tuple[list[dict[str, Any]], list[str]]:
+    """The opponents besides the optimal strategy, and the names of policies that fail.
 
-    `picks` has the index of the action for each position and side; it is empty for random play.
+    `lost` is what an opponent loses to the optimal strategy, on average over both seats. `picks`
+    has the index of the action for each position and side; it is empty for random play.
     """
-    positions, found = answer.positions, []
+    positions, found, failed = answer.positions, [], list[str]()
     for name, function in [*type(answer.game).policies().items(), ("random", None)]:
         try:
             picks = [] if function is None else _picks(positions, name)
             first, _ = answer.evaluate(("optimal", name))
             second, _ = answer.evaluate((name, "optimal"))
-        except PolicyError:  # of a rule sheet whose policy doesn't fit all positions
+        except PolicyError as error:
+            warn_of_failing(name, error)
+            failed.append(name)
             continue
         about = about_policy(function) if function is not None else ""
         found.append({"name": name, "about": about, "lost": (first - second) / 2, "picks": picks})
-    return found
+    return found, failed
 
 
 def _picks(positions: Positions, name: str) -> list[list[int]]:

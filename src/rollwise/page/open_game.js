@@ -98,10 +98,10 @@ export class OpenGame extends Seats {
     }));
   }
 
-  // The losses of policies against optimal play.
+  // The losses of policies against optimal play, and whether they rest on equally good choices.
   async opponents() {
-    const { losses } = await answered(`api/opponents${location.search}`);
-    return Object.entries(losses).map(([name, loss]) => ({ name, loss }));
+    const { losses, rest_on_ties: restOnTies } = await answered(`api/opponents${location.search}`);
+    return { losses: Object.entries(losses).map(([name, loss]) => ({ name, loss })), losses_rest_on_ties: restOnTies };
   }
 
   // The boards of those rows of fields that are positions.

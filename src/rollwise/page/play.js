@@ -104,7 +104,14 @@ export class PlayView {
       const about = this.game.head.policies.find((one) => one.name === policy)?.about;
       return el("label", { class: "opponent" }, radio, el("b", {}, name), el("small", { "data-policy": policy }, this.#strength(policy)), about && el("small", { class: "about" }, about));
     });
-    return el("fieldset", { class: "opponents" }, el("legend", {}, SAY.against), cards);
+    this.aboutTies = el("p", { hidden: !this.game.head.losses_rest_on_ties }, SAY.restsOnTies);
+    return [el("fieldset", { class: "opponents" }, el("legend", {}, SAY.against), cards), this.aboutTies, this.#failed()];
+  }
+
+  // The policies of the rules that fail in some position, and so are no opponents.
+  #failed() {
+    const { failed } = this.game.head;
+    return failed.length > 0 && el("p", { class: "warning" }, SAY.failed(failed));
   }
 
   // The opponents of the first person.
@@ -124,8 +131,9 @@ export class PlayView {
 
   // The strengths of the opponents of a served game come later.
   async #rate() {
-    this.game.head.losses = await this.game.opponents().catch(() => []);
+    Object.assign(this.game.head, await this.game.opponents().catch(() => ({ losses: [] })));
     this.isRated = true;
+    this.aboutTies.hidden = !this.game.head.losses_rest_on_ties;
     for (const label of this.setup.querySelectorAll("[data-policy]")) label.textContent = this.#strength(label.dataset.policy);
     this.setup.querySelector(".measures")?.replaceWith(this.#measures());
   }
@@ -139,7 +147,7 @@ export class PlayView {
       machines.map((name) => {
         const lost = game.head.losses.find((one) => one.name === name);
         return lost && el("li", {}, SAY.worseBy(name, figures.costText(lost.loss)));
-      }));
+      }), game.head.failed.length > 0 && el("li", {}, SAY.failed(game.head.failed)));
   }
 
   #showStart() {

@@ -42,6 +42,7 @@ export class Series {
     return el("details", { open: true }, el("summary", {}, SAY.gamesSoFar(this.games.length)),
       table(SAY.gamesSoFar(this.games.length), ["", ""], this.#rows(), { numbers: [1] }),
       el("p", {}, SAY.seriesNote),
+      this.game.head.losses_rest_on_ties && el("p", {}, SAY.restsOnTies),
       this.#scores(),
       this.isLost && el("p", { class: "warning" }, SAY.notKept),
       !isSilent && this.#mistakes(),

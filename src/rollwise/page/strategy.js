@@ -243,7 +243,8 @@ export class StrategyView {
       return [name, about, lost ? this.figures.cost(lost.loss) : ""];
     });
     return rows.length > 0 && [el("h2", {}, SAY.easier),
-      table(SAY.easier, [SAY.name, SAY.rule, SAY.losesAGame(this.figures.points)], rows, { numbers: [2] })];
+      table(SAY.easier, [SAY.name, SAY.rule, SAY.losesAGame(this.figures.points)], rows, { numbers: [2] }),
+      head.losses_rest_on_ties && el("p", {}, SAY.restsOnTies)];
   }
 
   #click(event) {

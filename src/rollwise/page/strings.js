@@ -22,6 +22,8 @@ export const SAY = {
   isBeaten: (chance) => `Perfect play beats it in ${chance} of games.`,
   sharedWith: (share, n, isPayoff) => (isPayoff ? `Perfect play gains ${share} a game against ${n - 1} of it.`
     : `Perfect play wins ${share} of all games against ${n - 1} of it, instead of ${(100 / n).toFixed(2)} %.`),
+  restsOnTies: "Where choices are equally good, perfect play takes the first of them here; with others it may do better or worse against these opponents.",
+  failed: (names) => `Not here, because ${names.length > 1 ? "they fail" : "it fails"} in some position: ${names.join(", ")}.`,
   losesTo: (points) => `It loses ${points} a game to perfect play.`,
   worseBy: (name, points) => `${name} is ${points} a game worse.`,
   average: (isScore) => (isScore ? "points a game on average" : "of all games won"),
@@ -129,6 +131,7 @@ export const SAY = {
   hiddenOptions: "Seat, coach and seed",
   gainsNothing: "It loses nothing on average, if both move first equally often.",
   losesHidden: (worth, isChance) => (isChance ? `Perfect play beats it in ${worth} of games.` : `Perfect play gains ${worth} a game from it.`),
+  otherOptimal: "There may be several ways of perfect play; another one may win more or less against these opponents.",
   mySeat: "Your seat",
   shareOfPlay: "perfect play",
   worthOf: ({ is_chance: isChance, has_draws: hasDraws }) => (!isChance ? "expected payoff" : hasDraws ? "chance to win (a draw is half a win)" : "chance to win"),

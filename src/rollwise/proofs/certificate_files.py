@@ -246,7 +246,10 @@ class _Writer:
         """The claim about an outcome, for a role: its payoff or its bound."""
         if one.row is not None:
             return self.in_units[id(one.row)][role]
-        found: int = bounds[self.number(one.to)][(role - one.seats) % self.players]
+        claims = bounds[self.number(one.to)]
+        if claims is None:
+            raise ValueError(f"the bounds of {one.to} are asked for before they are noted")
+        found: int = claims[(role - one.seats) % self.players]
         return found
 
     def ahead(self, bounds: list[Any], role: int, way: Way) -> Fraction:
@@ -262,7 +265,8 @@ class _Writer:
 
     def note_parts(self, state: Any, at: int, found: list[Throws]) -> None:
         """Note the bounds of the positions within a turn, which have numbers from `at` on."""
-        # A part leads to parts of higher numbers only, so the last one comes first.
+        # Each throw of a pool leaves fewer, so that a part leads to parts of higher numbers only.
+        # The last one comes first; `claim` checks that.
         for k in range(len(found) - 1, 0, -1):
             if self.players > 2:
                 self.note_mixed(state, at + k - 1, found[k])

@@ -8,7 +8,6 @@ draw, estimate statements about all positions.
 from __future__ import annotations
 
 import inspect
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from math import hypot
@@ -26,8 +25,9 @@ from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.builders.rules import Rules
 from rollwise.builders.some_states import positions_at_once
+from rollwise.coach.tally import losses_rest_on_ties
 from rollwise.derive.average import Average
-from rollwise.errors import RollwiseError, UnknownGame, UsageError
+from rollwise.errors import UnknownGame, UsageError
 from rollwise.game import Game
 from rollwise.games import find_installed
 from rollwise.graph import sign_of, title_of, win_probability
@@ -39,6 +39,7 @@ from rollwise.plot.kinds.amounts import second_best_costs
 from rollwise.simulate.turn_by_turn import (
     PlayedGames,
     Player,
+    StatesMet,
     best_play,
     play_turn_by_turn,
     policy_play,
@@ -193,15 +194,14 @@ class Facts:
         return [*self.answer.game.policies(), *([RANDOM] if self.responds else [])]
 
     @property
-    def meets_ties(self) -> bool:
-        """Whether a perfect player against some policy comes to several equally good actions."""
-        solution = self.solution
-        for name in self.policy_names if solution.graph.players == 2 else ():
-            with suppress(RollwiseError):  # the table names the faults
-                policy = Policies.of(solution).find(name)
-                if ties_in_play(solution.graph, solution.policy, policy) is not None:
-                    return True
-        return False
+    def of_ties(self) -> str:
+        """The effect of equally good moves of the perfect player on losses to it, if any."""
+        if not losses_rest_on_ties(self.solution):
+            return ""
+        return (
+            " Of equally good moves the perfect player takes the first; the others may lead to "
+            "other figures."
+        )
 
     def cells(self, name: str) -> list[str]:
         """The results of a policy, as the cells of a row.
@@ -250,8 +250,7 @@ class Sampled(Facts):
     )
     no_end = "None of the simulated games came to its end."
     responds = False
-    ties = None
-    meets_ties = False
+    of_ties = ""
 
     @cached_property
     def best(self) -> Player:
@@ -266,7 +265,17 @@ class Sampled(Facts):
     @cached_property
     def played(self) -> PlayedGames:
         """The games."""
-        return play_turn_by_turn(self._game, self.best, GAMES, SEED)
+        return play_turn_by_turn(self._game, self.best, GAMES, SEED, met=self._met)
+
+    @cached_property
+    def _met(self) -> StatesMet:
+        """The states of the games."""
+        return StatesMet()
+
+    @property
+    def ties(self) -> Ties | None:
+        assert self.played.n  # `_met` has them afterwards
+        return self._met.ties
 
     @property
     def about(self) -> str:

@@ -151,7 +151,7 @@ def _ties(facts: Facts) -> str:
         "are equally good"
     )
     unit = facts.lengths.unit
-    ranges = length_ranges(facts.solution, [unit])
+    ranges = None if facts.guess else length_ranges(facts.solution, [unit])
     if ranges is None:
         return f"{told}; players with another choice among them may have longer or shorter games."
     (one,) = ranges
@@ -259,7 +259,7 @@ def _better(facts: Facts, found: Frontier) -> str:
     return (
         f"<div class='rule'><p>{marked(about)}</p></div>\n<p>This is <b>{html.escape(name)}</b> of "
         f"the rule sheet. Against perfect play it loses {scale * losses[name]:.4f} {facts.unit}, "
-        f"less than the best of {found.scored:,} rules of a search.</p>\n"
+        f"less than the best of {found.scored:,} rules of a search.{facts.of_ties}</p>\n"
     )
 
 

@@ -176,9 +176,7 @@ def policies(facts: Facts) -> str:
         if facts.responds:
             titles.append(f"loss ({facts.unit})")
             words += " The loss is how many it is behind against its best response."
-        if facts.meets_ties:
-            words += " Of equally good moves the perfect player takes the first; the others may "
-            words += "lead to other figures."
+        words += facts.of_ties
     return ways_to_play(facts, facts.policy_names, titles, words + facts.of_games, facts.cells)
 
 

@@ -18,6 +18,7 @@ from rollwise.derive.seats import take_seats
 from rollwise.errors import EndlessPlay
 from rollwise.graph import StateGraph, win_probability
 from rollwise.graph.choices import fold_outcomes, is_throw
+from rollwise.graph.endings import ways_out
 from rollwise.graph.policies import Policy
 from rollwise.numbers.printed import CHANCE_ROUNDING
 
@@ -58,6 +59,25 @@ def over_the_seats(evaluation: Evaluation, *, is_score: bool) -> Certified:
     return mean.shown(is_score=is_score)
 
 
+def require_end(chain: StateGraph, fault: str = "these policies never end the play") -> None:
+    """Check that play may end from each state reached by the policies.
+
+    Parameters
+    ----------
+    chain : StateGraph
+        Play with one action a state.
+    fault : str
+        The message but for the position.
+
+    Raises
+    ------
+    EndlessPlay
+    """
+    lost = np.flatnonzero(ways_out(chain, np.ones(chain.n_actions, np.bool_)) < 0)
+    if len(lost):
+        raise EndlessPlay(f"{chain.game}: {fault} from {chain.state_text(int(lost[0]))}")
+
+
 def expected_lengths(
     graph: StateGraph, policy: Policy, against: Policy | None = None
 ) -> list[tuple[Certified, Certified]]:
@@ -82,6 +102,7 @@ def expected_lengths(
     """
     policies = [policy] if against is None else [policy, against]
     played = take_seats(graph, policies, [0]).graph
+    require_end(played)
     total = fold_outcomes(played, np.add, played.outcome_weight)
     passing = np.where(played.outcome_passes, played.outcome_weight, 0)
     passing = fold_outcomes(played, np.add, passing)

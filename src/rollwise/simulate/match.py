@@ -21,12 +21,11 @@ from rollwise.cluster.pool import Pool, Threads
 from rollwise.derive.seats import take_seats
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.graph import StateGraph
-from rollwise.graph.endings import ways_out
 from rollwise.graph.policies import Policy
 from rollwise.machine.interrupts import held_back
 from rollwise.numbers.randomness import check_seed, fresh_seed, stream
 from rollwise.play.games import Games, PlayTable
-from rollwise.simulate.exact import Certified, certified_at, expected_lengths
+from rollwise.simulate.exact import Certified, certified_at, expected_lengths, require_end
 from rollwise.simulate.results import Counts, Length, Match, Side, side_of, warn_of_disagreements
 
 BLOCK = 1 << 16  # games from one stream
@@ -98,7 +97,7 @@ def simulate(
         theirs = None
     plans = [mine] if theirs is None else [mine, theirs]
     if graph.objective != "win" or graph.endless != "forbidden":
-        _require_end(take_seats(graph, plans, [0]).graph)
+        require_end(take_seats(graph, plans, [0]).graph)
     table = PlayTable.of(graph, *plans)
     seats = 1 if theirs is None else 2
     _check(games, seats, workers)
@@ -125,15 +124,6 @@ def _check(games: int, seats: int, workers: int) -> None:
         raise UsageError(f"games is {games}; it must be from {seats} to {MOST_GAMES:,}")
     if not 1 <= workers <= MOST_WORKERS:
         raise UsageError(f"workers is {workers}; it must be from 1 to {MOST_WORKERS}")
-
-
-def _require_end(chain: StateGraph) -> None:
-    """Check that play may end from each state reached by the policies."""
-    lost = np.flatnonzero(ways_out(chain, np.ones(chain.n_actions, np.bool_)) < 0)
-    if len(lost):
-        raise EndlessPlay(
-            f"{chain.game}: these policies never end the play from {chain.state_text(int(lost[0]))}"
-        )
 
 
 def _play(

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.graph.policies import Ties
 from rollwise.numbers.intervals import CONFIDENCE, of_chance, of_mean
 from rollwise.numbers.printed import CHANCE_ROUNDING, estimated
 from rollwise.play.games import Games
@@ -30,7 +31,10 @@ class Estimate:
 
     Attributes
     ----------
-    mean, standard_error : float
+    mean : float
+    standard_error : float
+        NaN where all games gave the same, unless these are wins or losses: their spread is
+        unknown. Infinite for a single game.
     games : int
     wins, draws : int or None
         Counts behind a win rate; None for a mean of anything else.
@@ -157,6 +161,8 @@ class Match:
         first, and the games in which the other did.
     notes : tuple of str
         Reasons for missing exact figures.
+    ties : Ties or None
+        The ties of an optimal policy in games played turn by turn.
     """
 
     policy: str
@@ -166,6 +172,7 @@ class Match:
     seed: int
     sides: tuple[Side, ...]
     notes: tuple[str, ...] = ()
+    ties: Ties | None = None
 
     @property
     def win_rate(self) -> Estimate | None:
@@ -194,7 +201,7 @@ class Match:
             bound += CHANCE_ROUNDING if whole else 2.0**-52 * abs(exact)
         return Estimate(
             (first.mean + whole - second.mean) / 2,
-            math.hypot(first.standard_error, second.standard_error) / 2,
+            _error_of_both(first.standard_error, second.standard_error),
             first.games + second.games,
             exact,
             bound,
@@ -280,8 +287,17 @@ def _mean(values: NDArray[np.float64], counts: NDArray[np.int64]) -> tuple[float
 
 
 def _standard_error(deviation: float, games: int) -> float:
-    """Of a mean; infinite for a single game, which gives no spread."""
-    return deviation / math.sqrt(games) if games > 1 else math.inf
+    """Of a mean; infinite for a single game, and NaN for several without a spread."""
+    if games < 2:
+        return math.inf
+    return deviation / math.sqrt(games) if deviation > 0 else math.nan
+
+
+def _error_of_both(first: float, second: float) -> float:
+    """The standard error of the mean of two means; NaN where both are."""
+    if math.isnan(first) and math.isnan(second):
+        return math.nan
+    return math.hypot(*(0.0 if math.isnan(error) else error for error in (first, second))) / 2
 
 
 def _length(counts: NDArray[np.int64]) -> Length:
@@ -301,8 +317,9 @@ def side_of(counts: Counts, first: str, second: str, for_points: bool) -> Side:
     rate = score = None
     if for_points:
         mean = counts.points / n
-        spread = max(counts.squares / n - mean * mean, 0.0) * n / max(n - 1, 1)
-        score = Estimate(mean, _standard_error(math.sqrt(spread), n), n)
+        spread = (counts.squares / n - mean * mean) * n / max(n - 1, 1)
+        is_alike = spread <= 0 or (counts.scores is not None and len(counts.scores) == 1)
+        score = Estimate(mean, _standard_error(0.0 if is_alike else math.sqrt(spread), n), n)
     else:
         mean, deviation = _mean(np.array([0.0, 0.5, 1.0]), counts.payoffs)
         # If all games end alike, their spread gives no standard error.

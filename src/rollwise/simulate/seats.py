@@ -110,6 +110,8 @@ def simulate_seats(
         moves += int(ends.moves.sum())
     means = totals[0] / games
     spread = np.maximum(totals[1] / games - means**2, 0.0) * games / (games - 1)
+    if not paid:  # shares that are all equal give no spread: another game may differ
+        spread = np.maximum(spread, 1 / games)
     return Played(
         tuple(policy.name for policy in seated),
         games,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -221,4 +222,9 @@ def _pair(
     if match.games < games:  # after Ctrl-C
         raise KeyboardInterrupt
     estimates = [side.win_rate or side.score for side in match.sides]
-    return [Certified(each.mean, each.standard_error) for each in estimates if each is not None]
+    # equal results have no error of their own beside those of the other seat
+    return [
+        Certified(each.mean, 0.0 if math.isnan(each.standard_error) else each.standard_error)
+        for each in estimates
+        if each is not None
+    ]

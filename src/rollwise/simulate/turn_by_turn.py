@@ -6,7 +6,7 @@ Play needs no answer and little memory. For best play it needs an answer by laye
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -19,8 +19,15 @@ from rollwise.builders.some_states import positions_at_once, some_states
 from rollwise.errors import EndlessPlay, PolicyError, UsageError
 from rollwise.game import Game
 from rollwise.graph import StateGraph
-from rollwise.graph.choices import actions_of, first_actions, has_choice, is_roll, is_throw
-from rollwise.graph.policies import chances_of
+from rollwise.graph.choices import (
+    actions_of,
+    first_actions,
+    has_choice,
+    has_ties,
+    is_roll,
+    is_throw,
+)
+from rollwise.graph.policies import Ties, chances_of
 from rollwise.machine.interrupts import held_back
 from rollwise.numbers.randomness import check_seed, derived_seed, draw_one, fresh_seed
 from rollwise.play.games import Games
@@ -47,12 +54,42 @@ class Turn(NamedTuple):
         The number of the first of these in the graph.
     act : callable
         The actions taken in some states: (n,) int64 for (n,) int64.
+    tied : (n_states,) bool, optional
+        Of an optimal player: whether another action is as good as its own.
     """
 
     graph: StateGraph
     border: NDArray[np.int32]
     first: int
     act: Callable[[Ints], Ints]
+    tied: NDArray[np.bool_] | None = None
+
+
+class StatesMet:
+    """The states that games come to, and those of them with ties of an optimal player."""
+
+    def __init__(self) -> None:
+        # The graphs of turns number states anew, so that states are known by hashes of their rows.
+        self._reached: set[int] = set()
+        self._tied: set[int] = set()
+
+    def add(self, turn: Turn, states: Ints) -> None:
+        """Note some states of a turn's graph."""
+        states = np.unique(states)
+        self._reached.update(_hashes(turn.graph, states))
+        if turn.tied is not None:
+            self._tied.update(_hashes(turn.graph, states[turn.tied[states]]))
+
+    @property
+    def ties(self) -> Ties | None:
+        """The ties met; None if there are none."""
+        return Ties(len(self._tied), len(self._reached)) if self._tied else None
+
+
+def _hashes(graph: StateGraph, states: Ints) -> Iterator[int]:
+    """A number for each of some states, the same in all graphs of a game."""
+    rows = np.ascontiguousarray(graph.rows_at(states), np.int32)
+    return map(hash, rows.view(np.dtype((np.void, 4 * rows.shape[1]))).ravel().tolist())
 
 
 Player = Callable[[NDArray[np.int32]], Turn]  # of positions, (n, n_fields) int32
@@ -115,7 +152,8 @@ def best_play(answer: Solution) -> Player:
         solution = answer.near_rows(rows)
         graph, fields = solution.graph, rows.shape[1]
         first = graph.n_states - graph.n_ends
-        return Turn(graph, graph.states[first:, :fields], first, lambda s: solution.best_actions[s])
+        border, tied = graph.states[first:, :fields], has_ties(graph, solution.is_best)
+        return Turn(graph, border, first, lambda s: solution.best_actions[s], tied)
 
     return turn
 
@@ -219,6 +257,7 @@ def play_turn_by_turn(
     seed: int,
     against: Player | None = None,
     progress: Callable[[str, int, int | None], None] | None = None,
+    met: StatesMet | None = None,
 ) -> PlayedGames:
     """Play games from the start.
 
@@ -230,11 +269,13 @@ def play_turn_by_turn(
         Of the dice; apart from the players' own randomness the result depends only on it.
     against : callable, optional
         The second player, by default the same one.
+    met : StatesMet, optional
+        Notes the states of these games, too.
     """
     rules = Rules(game)
     random = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1,)))
     start = np.array(rules.layout.numbers(rules.start), np.int32)
-    play = _Play(games, game.players == 2, random)
+    play = _Play(games, game.players == 2, random, met)
     at = np.repeat(start[None], games, 0)
     live = np.arange(games)
     size = positions_at_once(rules)
@@ -289,11 +330,13 @@ def _movers(
 class _Play:
     """Games in progress: the first player's results, the mover, and the lengths."""
 
-    def __init__(self, games: int, of_two: bool, random: np.random.Generator) -> None:
+    def __init__(
+        self, games: int, of_two: bool, random: np.random.Generator, met: StatesMet | None
+    ) -> None:
         self.gains, self.lengths = np.zeros(games), np.zeros(games, np.int64)
         self.moves = np.zeros(games, np.int64)
         self.of_two, self.has_stakes = of_two, False
-        self._sign, self._random = np.ones(games), random
+        self._sign, self._random, self._met = np.ones(games), random, met
 
     def first_moves(self, games: Ints) -> NDArray[np.bool_]:
         """The games in which the first player is to move."""
@@ -306,6 +349,8 @@ class _Play:
         self.has_stakes |= graph.has_stakes
         stepper, rolls = Stepper(graph, self._random), is_roll(graph)
         for move in stepper.play(lambda states, _: turn.act(states), states, turn.first):
+            if self._met is not None:
+                self._met.add(turn, move.state)
             who = games[move.game]
             self.gains[who] += sign[move.game] * move.gained
             turn_ends = move.turn_ends | move.is_over
@@ -371,7 +416,8 @@ def simulate_large(
     # a policy of the rules with this name goes before the answer
     solves = "optimal" in names and "optimal" not in game.policies()
     best = answer() if solves else None
-    blocks = _played(game, names, games, seed, best, progress)
+    met = None if best is None else StatesMet()
+    blocks = _played(game, names, games, seed, best, progress, met)
     stakes = any(played.has_stakes for _, played in blocks)
     for_points = game.objective != "win" or stakes or (best is not None and best.has_stakes)
     sides = []
@@ -387,7 +433,8 @@ def simulate_large(
     done = sum(side.games for side in sides)
     note = "no exact figures" + (" but the value" if best is not None and against is None else "")
     notes = (f"{note}: {BY_TURNS}",)
-    match = Match(policy, against or policy, done, games, seed, tuple(sides), notes)
+    ties = None if met is None else met.ties
+    match = Match(policy, against or policy, done, games, seed, tuple(sides), notes, ties)
     warn_of_disagreements(match)
     return match
 
@@ -399,6 +446,7 @@ def _played(
     seed: int,
     best: Solution | None,
     progress: Callable[[str, int, int | None], None] | None,
+    met: StatesMet | None,
 ) -> list[tuple[int, PlayedGames]]:
     """Blocks of games, and for each block the policy that moved first."""
     blocks: list[tuple[int, PlayedGames]] = []
@@ -418,7 +466,7 @@ def _played(
             )  # of the players; `play_turn_by_turn` has the dice's
             players = [_player(game, name, best, random) for name in names]
             second = players[1 - first] if seats == 2 else None
-            played = play_turn_by_turn(game, players[first], size, own, second)
+            played = play_turn_by_turn(game, players[first], size, own, second, met=met)
             if not played.over.all():
                 raise EndlessPlay(
                     f"{game.name}: {int((~played.over).sum()):,} of {size:,} games came to more "

@@ -102,7 +102,7 @@ def plot(
     chosen_settings = typed_settings(settings, PLOT_SETTINGS, "plot")
     width = chosen_settings.get("width")
     if width is not None and not 200 <= width <= 4000:
-        raise UsageError(f"--set width={width}: it must be from 200 to 4000")
+        raise UsageError(f"--set width={width}: it must be from 200 to 4,000")
     choices: dict[str, Any] = {
         "x": x,
         "y": y,

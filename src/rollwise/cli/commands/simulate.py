@@ -159,7 +159,7 @@ def _of_large(
             answer=lambda: kept.solve_by_layers(game, load, progress=progress),
             progress=progress,
         )
-    render(match_document(game, match, None))
+    render(match_document(game, match, match.ties))
 
 
 def _played(
