@@ -71,7 +71,7 @@ class PlayerReview:
     score : float
         Expected result of the player's choices against the optimal player.
     standard_error : float or None
-        Of the score; None for a single game.
+        Of the score; None for a single game, and for an infinite score.
     """
 
     player: str
@@ -112,7 +112,7 @@ def _player(name: str, games: Sequence[tuple[Session, int, Ledger]]) -> PlayerRe
     scores = [ledger.start + ledger.skill[0] for _, _, ledger in games]
     score = mean(scores)
     error = None
-    if n > 1:
+    if n > 1 and math.isfinite(score):
         error = math.sqrt(math.fsum((x - score) ** 2 for x in scores) / (n - 1) / n)
     own = [entry for session, seat, _ in games for entry in session.accounts if entry.seat == seat]
     decisions = [entry for entry in own if entry.is_choice]

@@ -488,7 +488,7 @@ class ReviewedPlayer(Part, frozen=True):
     others_skill: Annotated[Change, about("in a game")]
     start: Annotated[Level, about("on average over the seats taken")]
     score: Annotated[Level, about("expected result against the optimal player")]
-    standard_error: Annotated[float | None, about("of the score; null: a single game")]
+    standard_error: Annotated[float | None, about("of the score; null: one game, or infinite")]
     cost_per_decision: Cost
 
     def cells(self, figures: Figures) -> list[str]:
