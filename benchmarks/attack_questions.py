@@ -615,8 +615,8 @@ def look_at_distribution(case: Case) -> None:
         fractions = exact_distribution(case.graph, policy)
         for x, p in fractions.items():
             case.hold("exact distribution", float(p), known.get(x, 0.0))
-    place = case.random.randrange(len(case.game.level))
-    event = f"place == {place}"
+    place = case.random.choice(case.graph.rows.tolist())[0]
+    event = f"{case.graph.columns[0]} == {place}"
     if case.graph.players == 2 and case.random.random() < 0.5:
         event += " and seat == 2"
     rows = case.graph.rows
