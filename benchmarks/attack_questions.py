@@ -283,12 +283,12 @@ def look_at_within(case: Case) -> None:
 
     graph, n = case.graph, case.graph.players
     policies = [case.draw(f"p{k}") for k in range(n)]
-    play = case.play(*policies)
+    play, positions = case.play(*policies), set(graph.positions.tolist())
     found = within(graph, policies, 5, best=n < 3 and not graph.is_score)
 
     def ends_turn(way: Way) -> bool:
-        if n == 1:
-            return not graph.view.action(way.action).is_throw
+        if n == 1:  # a move of the rules leads to a position before a throw, if there are throws
+            return way.to < 0 or way.outcome.target in positions
         return bool(way.outcome.seats_on) and not way.outcome.is_over
 
     def won(mover: int, way: Way, seat: int | None) -> float:

@@ -9,7 +9,7 @@ from little_games import Ladder
 from play_games import Mire, Spot
 from test_cube import Dash, Uneven
 from test_optimal_set import Walk
-from throwing import TwoBoxes
+from throwing import SavedRolls, TwoBoxes
 
 from rollwise import Chase, Duel, Game, solve
 from rollwise.answer.verify import save_certificate, verify
@@ -37,6 +37,7 @@ GAMES = [
     *(Duel(Threes(dice=2)), Duel(LADDER, "first"), Duel(TwoBoxes(2))),
     *(WithScore(Threes(dice=3)), WithScore(Threes(dice=4, skip=False)), WithScore(Walk(3))),
     *(Craps().within(4), Piglet(target=3).within(4), SuperSix(sticks=5).within(4)),
+    *(Chase(game, 3).within(2) for game in (TwoBoxes(2), SavedRolls())),  # pools of dice
     FirstOrchard(trees=2, fruit=2, raven=2).within(4),
     *(Pig(target=6).cube(3), Pig(target=5).cube(match=3), Uneven().cube(match=3)),
     Pig(target=6, must_bank=True).cube(2, opening=True),
