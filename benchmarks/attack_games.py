@@ -63,11 +63,13 @@ class Table(Game):
 
     seed: int = 0
     most: int = 8  # places
+    whole: bool = False  # points
 
     def __post_init__(self) -> None:
         super().__post_init__()
         for name, value in drawn(self.seed, self.most).items():
-            object.__setattr__(self, name, value)
+            made = np.rint(value) if name == "points" and self.whole else value
+            object.__setattr__(self, name, made)
 
     def start(self):
         return Spot(0)
@@ -152,10 +154,10 @@ POOLS = ("pool", "counted")
 KINDS = {"plain": Table, "thrown": ThrownTable, "pool": PoolTable, "counted": CountedTable}
 
 
-def sheet(seed: int, most: int = 8) -> Table:
+def sheet(seed: int, most: int = 8, whole: bool = False) -> Table:
     """The game of a seed."""
     kind = drawn(seed, most)["kind"]
-    return KINDS[kind](seed=seed, most=most)
+    return KINDS[kind](seed=seed, most=most, whole=whole)
 
 
 def drawn(seed: int, most: int) -> dict[str, Any]:

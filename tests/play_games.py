@@ -116,3 +116,38 @@ class Pit(Game):
 
     def reward(self, s, action):
         return 1.0
+
+
+class Spot(NamedTuple):
+    spot: int
+
+
+@dataclass(frozen=True)
+class Mire(Game):
+    """A toll of 1 on a road, and a short cut through a mire, where play may end or go on for ever."""
+
+    players: ClassVar = 1
+    objective: ClassVar = "minimize"
+    action_names: ClassVar = {0: "road", 1: "short cut"}
+
+    def start(self):
+        return Spot(0)
+
+    def actions(self, s):
+        yield 0
+        if s.spot == 0:
+            yield 1
+
+    def outcomes(self, s, action):
+        if s.spot == 2:
+            yield 1, AGAIN, s
+        elif s.spot == 0 and action == 1:
+            yield 1, AGAIN, Spot(1)
+        else:
+            yield 1, END, s
+            if s.spot == 1:
+                yield 1, AGAIN, s
+                yield 1, AGAIN, Spot(2)
+
+    def reward(self, s, action):
+        return 1

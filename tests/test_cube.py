@@ -308,3 +308,22 @@ def test_a_cube_needs_payoffs_at_the_end() -> None:
         Paid().cube()
     with pytest.raises(ParameterError, match="as=contest and as=chase"):
         Threes().cube()
+
+
+class Round(Game):
+    """A game that nobody ends."""
+
+    players, endless = 2, "draw"
+
+    def start(self) -> Place:
+        return Place(0)
+
+    def actions(self, s: Place) -> Any:
+        yield 0
+
+    def outcomes(self, s: Place, action: int) -> Any:
+        yield 1, PASS, s
+
+
+def test_a_cube_of_a_game_without_an_end_is_a_draw() -> None:
+    assert solve(Round().cube(2, opening=True)).value == 0.0

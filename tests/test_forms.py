@@ -6,14 +6,15 @@ from pathlib import Path
 
 import pytest
 from little_games import Ladder
+from play_games import Mire, Spot
 from test_cube import Dash, Uneven
 from test_optimal_set import Walk
-from throwing import TwoBoxes
+from throwing import SavedRolls, TwoBoxes
 
 from rollwise import Chase, Duel, Game, solve
 from rollwise.answer.verify import save_certificate, verify
 from rollwise.derive.chase import WithScore
-from rollwise.errors import ParameterError
+from rollwise.errors import ParameterError, RulesError
 from rollwise.games import create
 from rollwise.games.craps import Craps
 from rollwise.games.first_orchard import FirstOrchard
@@ -36,6 +37,7 @@ GAMES = [
     *(Duel(Threes(dice=2)), Duel(LADDER, "first"), Duel(TwoBoxes(2))),
     *(WithScore(Threes(dice=3)), WithScore(Threes(dice=4, skip=False)), WithScore(Walk(3))),
     *(Craps().within(4), Piglet(target=3).within(4), SuperSix(sticks=5).within(4)),
+    *(Chase(game, 3).within(2) for game in (TwoBoxes(2), SavedRolls())),  # pools of dice
     FirstOrchard(trees=2, fruit=2, raven=2).within(4),
     *(Pig(target=6).cube(3), Pig(target=5).cube(match=3), Uneven().cube(match=3)),
     Pig(target=6, must_bank=True).cube(2, opening=True),
@@ -54,6 +56,18 @@ def test_the_derived_graph_is_that_of_the_rules(game):
     for s in plain.graph.positions.tolist():
         place = dict(zip(plain.graph.field_names, plain.graph.row(s), strict=False))
         assert derived.values[derived.find(place)] == pytest.approx(plain.values[s], abs=1e-12)
+
+
+class Sunk(Mire):
+    """It begins in the mire, where no play ends."""
+
+    def start(self):
+        return Spot(2)
+
+
+def test_no_score_is_reached_where_no_play_ends():
+    with pytest.raises(RulesError, match="no play ever ends"):
+        solve(Chase(Sunk()))
 
 
 def test_forms_are_methods_of_a_game():

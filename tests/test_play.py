@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from little_games import NO_CONTEST
 from msgspec.structs import replace
-from play_games import Capture, Odd
+from play_games import Capture, Mire, Odd
 from small_games import SMALL, played
 from stakes import Gammons, Pays
 
@@ -20,6 +20,7 @@ import rollwise
 from rollwise.coach import Session, Table, read_records, replay, written
 from rollwise.coach.game_record import RecordError, agreed_game
 from rollwise.coach.ledger import grade, stake
+from rollwise.coach.review import review
 from rollwise.coach.tally import tally
 from rollwise.derive.contest import Duel
 from rollwise.documents.played import GameLedger, MoveAccount, ledger_document
@@ -212,6 +213,27 @@ def test_costs_are_graded_by_what_is_at_stake(kind):
         "bad",
         "very bad",
     ]
+
+
+@pytest.mark.parametrize("last", [0, 2], ids=["an end", "no end"])
+def test_a_mistake_may_cost_infinitely_much(last):
+    """Values are infinite where play may never end; a difference between two of them is 0."""
+    table = Table.lay(Mire())
+    session = Session(table, ["Ann"], [None])
+    for action, fall in ((1, 0), (2, 1), (2, last)):
+        session.choose(action)
+        session.fall(fall)
+    first, stays, then = session.accounts
+    assert first.cost == np.inf
+    assert grade(table.solution, first.cost) == "very bad"
+    assert (first.skill_of(0), first.luck_of(0)) == (np.inf, 0.0)
+    assert (stays.skill_of(0), stays.luck_of(0)) == (0.0, 0.0)
+    ledger = session.ledger()
+    assert then.luck_of(0) == ledger.total_luck == (0.0 if last else -np.inf)
+    assert ledger.result == (np.inf if last else 3.0)
+    assert ledger.total_skill == np.inf
+    (reviewed,) = review([session, session])
+    assert (reviewed.score, reviewed.standard_error) == (np.inf, None)
 
 
 def test_the_stake_of_two_players_is_seen_from_both_sides():

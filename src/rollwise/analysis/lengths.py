@@ -8,7 +8,7 @@ The chances within some turns: the chance within k turns follows from that withi
 play of one turn ends, or leads to a position after the turn, whose chance is known (Bellman, "A
 Markovian decision process", Journal of Mathematics and Mechanics 6, 1957). A turn is solved as a
 graph with these positions as its border, and certified like any other graph. A turn of one player
-is a move.
+is a move of the rules, which has the throws before it.
 """
 
 from __future__ import annotations

@@ -5,7 +5,9 @@ dice. The choice changed the value by q − v, which is skill (never above 0 for
 the mover, since 0 is the best choice), and the dice by v' − q, which is luck. Summed
 over a game the intermediate values cancel: luck + skill is the result minus the value
 of the start, exactly but for rounding. (The decomposition is that of unbiased
-luck in backgammon; Montgomery, "Variance reduction", GammOnLine 2000.)
+luck in backgammon; Montgomery, "Variance reduction", GammOnLine 2000.) Values are infinite where
+play may cost without bound. A choice that leads there costs infinitely much, and an end after it
+is infinite luck.
 
 The grades are those of GNU Backgammon's tutor. They compare the cost with the stake of the
 whole game: the difference between a loss and a win, or in a game for points or stakes between the
@@ -71,12 +73,17 @@ class Account:
     def skill_of(self, seat: int) -> float:
         """Change of a seat's value by the choice."""
         before, chosen, _ = self.seen[seat]
-        return chosen - before
+        return _change(before, chosen)
 
     def luck_of(self, seat: int) -> float:
         """Change of a seat's value by the dice."""
         _, chosen, after = self.seen[seat]
-        return after - chosen
+        return _change(chosen, after)
+
+
+def _change(before: float, after: float) -> float:
+    """The difference of two values: 0 between infinite ones, where play may never end."""
+    return 0.0 if before == after else after - before
 
 
 @dataclass(frozen=True)
@@ -111,8 +118,12 @@ class Ledger:
 
     @property
     def discrepancy(self) -> float:
-        """Difference between luck plus skill and result minus start: rounding."""
-        return math.fsum([*self.luck, *self.skill, self.start, -self.result])
+        """Difference between luck plus skill and result minus start: rounding.
+
+        NaN where some of these are infinite.
+        """
+        parts = [*self.luck, *self.skill, self.start, -self.result]
+        return math.fsum(parts) if all(map(math.isfinite, parts)) else math.nan
 
 
 def account(
@@ -211,7 +222,7 @@ def grade(solution: Solution, cost: float) -> str | None:
     """How bad it is to lose so much: a grade, or None for less than doubtful."""
     at_stake = stake(solution)
     for name, share in GRADES:
-        if cost >= share * at_stake > 0:
+        if cost >= share * at_stake > 0 or math.isinf(cost):
             return name
     return None
 

@@ -71,7 +71,8 @@ class PlayerReview:
     score : float or None
         Expected result of the player's choices against the optimal player, from finished games.
     standard_error : float or None
-        Of the score; None for a single finished game, and where all of them have the same score.
+        Of the score; None for a single finished game, where all of them have the same score, and
+        for an infinite score.
     """
 
     player: str
@@ -113,7 +114,7 @@ def _player(name: str, games: Sequence[tuple[Session, int, Ledger]]) -> PlayerRe
 
     scores = [ledger.start + ledger.skill[0] for ledger in ledgers]
     score, error = mean(scores), None
-    if score is not None and min(scores) < max(scores):
+    if score is not None and math.isfinite(score) and min(scores) < max(scores):
         error = math.sqrt(math.fsum((x - score) ** 2 for x in scores) / (n - 1) / n)
     own = [entry for session, seat, _ in games for entry in session.accounts if entry.seat == seat]
     decisions = [entry for entry in own if entry.is_choice]

@@ -25,6 +25,7 @@ from rollwise.derive.derived_game import SMALLER, DerivedGame
 from rollwise.errors import ParameterError, RulesError
 from rollwise.game import AGAIN, DRAW, LOSE, WIN, ending_points, is_over
 from rollwise.graph import StateGraph, sign_of
+from rollwise.kernels.by_score import NOT_REACHED
 from rollwise.parameters import ParameterSpec
 
 # Result of an exact hit of the target.
@@ -207,8 +208,10 @@ class Chase(DerivedGame):
         if not self.has_limit:
             low, high = points_to_come(graph, self.points)
             return int(low[0]), int(high[0])
-        sign = -int(sign_of(graph.objective))
-        best = sign * int(least_cost(graph, self.points)[0])
+        sign, cost = -int(sign_of(graph.objective)), int(least_cost(graph, self.points)[0])
+        if cost == NOT_REACHED:
+            raise RulesError(f"{graph.game}: no play ever ends, so there is no score to reach")
+        best = sign * cost
         worst = best if self.target is None else sign * max(sign * best, sign * self.target)
         return min(best, worst), max(best, worst)
 

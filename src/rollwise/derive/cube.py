@@ -218,7 +218,7 @@ class Cube(DerivedGame):
     @property
     def has_gammons(self) -> bool:
         """Whether a game can bring more than 1."""
-        return bool(np.abs(self.payoffs).max() > 1)
+        return bool(np.any(np.abs(self.payoffs) > 1))
 
     @property
     def first_stake(self) -> Stake:

@@ -14,22 +14,24 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.derive.by_score import derived_graph, on_outcomes, unroll
+from rollwise.derive.by_score import derived_graph, unroll
 from rollwise.derive.derived_game import DerivedGame
 from rollwise.errors import ParameterError, UsageError
 from rollwise.game import LOSE, WIN, ending_points, is_over, seats_on
 from rollwise.graph import StateGraph
-from rollwise.graph.choices import is_throw
 from rollwise.parameters import ParameterSpec
 
 
 def ends_of_turns(graph: StateGraph) -> NDArray[np.bool_]:
     """Whether a turn ends with each outcome that goes on: (n_outcomes,) bool.
 
-    A turn ends when it passes. One player has a turn for each move.
+    A turn ends when it passes. One player has a turn for each move of the rules: it leads to a
+    position, before any throw. To keep dice of a pool doesn't end the turn.
     """
     if graph.players == 1:
-        return np.asarray(on_outcomes(graph, ~is_throw(graph)))
+        is_position = np.zeros(graph.n_states + 1, np.bool_)
+        is_position[graph.positions] = is_position[-1] = True  # -1: the end
+        return is_position[graph.outcome_state]
     return np.asarray(graph.outcome_passes != 0)
 
 

@@ -517,7 +517,7 @@ class ReviewedPlayer(Part, frozen=True):
         Level | None, about("expected result against the optimal player, from finished games")
     ]
     standard_error: Annotated[
-        float | None, about("of the score; null: a single finished game, or equal scores")
+        float | None, about("of the score; null: one finished game, equal scores, or infinite")
     ]
     cost_per_decision: Cost
 

@@ -30,7 +30,7 @@ export class Seats {
   // How bad it is to lose so much: "doubtful", "bad", "very bad", or null for less.
   grade(cost) {
     const { stake, grades } = this.head;
-    const found = grades.find(([, share]) => cost >= share * stake && share * stake > 0);
+    const found = grades.find(([, share]) => cost === Infinity || (cost >= share * stake && share * stake > 0));
     return found ? found[0] : null;
   }
 

@@ -1,6 +1,7 @@
 // The moves of a game: a chart that separates luck from mistakes, and a list to step through.
 
 import { button, el, fill, picture, table } from "./dom.js";
+import { change } from "./session.js";
 import { SAY } from "./strings.js";
 
 const [CHART_WIDE, CHART_HIGH] = [320, 110];
@@ -66,7 +67,7 @@ export class MovesView {
       return el("li", {}, button([el("i", { class: `dot ${grade}`, title: SAY.grades[grade] }),
         el("span", { class: "unseen" }, SAY.grades[grade]),
         el("span", {}, text, came && el("small", {}, came)),
-        el("span", { class: "number" }, cost, !isSilent && el("small", {}, figures.gain(entry.after[eyes] - entry.chosen[eyes])))],
+        el("span", { class: "number" }, cost, !isSilent && el("small", {}, figures.gain(change(entry.chosen[eyes], entry.after[eyes]))))],
       () => this.play.step(number), { class: "row", "aria-current": seen?.number === number ? "step" : null }));
     });
     return [el("div", { class: "stepper" },

@@ -129,9 +129,14 @@ export class Session {
     const start = this.game.worths(this.from)[seat];
     const seats = this.points.map((_, k) => (seat + k) % this.points.length);
     const sum = (of, part) => this.accounts.filter((e) => e.seat === of).reduce((total, e) => total + part(e), 0);
-    const luck = seats.map((of) => sum(of, (e) => e.after[seat] - e.chosen[seat]));
-    const skill = seats.map((of) => sum(of, (e) => e.chosen[seat] - e.before[seat]));
+    const luck = seats.map((of) => sum(of, (e) => change(e.chosen[seat], e.after[seat])));
+    const skill = seats.map((of) => sum(of, (e) => change(e.before[seat], e.chosen[seat])));
     const result = this.accounts.length ? this.accounts.at(-1).after[seat] : start;
     return { start, result, luck, skill };
   }
+}
+
+// The difference of two values: 0 between infinite ones, where play may never end.
+export function change(before, after) {
+  return before === after ? 0 : after - before;
 }
