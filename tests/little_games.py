@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from rollwise import AGAIN, DRAW, END, LOSE, PASS, WIN, Game, dice, parameter
+from rollwise import AGAIN, DRAW, END, LOSE, PASS, WIN, Game, boards, dice, parameter, skip, won_by
 
 # For points, which have no bound.
 NO_CONTEST = {"cant-stop", "drop-dead", "snakes-and-ladders", "zilch", "zombie-dice"}
@@ -383,3 +383,93 @@ class HostileNames(Game):
 
     def told(self, s, action, then, after):
         return f"it is {HOSTILE}"
+
+
+class Lives(NamedTuple):
+    mine: int
+    theirs: int
+    throws: int
+    limit: int
+    beat: int
+
+
+class Faces(Game):
+    """Both throw a die, twice if they like; the lower throw costs a life. A board of five fields."""
+
+    action_names: ClassVar = ("stay", "again")
+
+    def start(self):
+        return Lives(2, 2, 2, 2, 0)
+
+    def throws(self, s):
+        yield from dice.one(6)
+
+    def actions(self, s, throw):
+        yield 0
+        if s.throws > 1:
+            yield 1
+
+    def outcomes(self, s, throw, action):
+        if action == 1:
+            yield 1, AGAIN, s._replace(throws=s.throws - 1)
+        elif s.beat == 0:
+            used = 3 - s.throws
+            yield 1, PASS, Lives(s.theirs, s.mine, used, used, throw)
+        elif throw <= s.beat:
+            yield 1, LOSE if s.mine == 1 else AGAIN, Lives(s.mine - 1, s.theirs, 2, 2, 0)
+        else:
+            yield 1, WIN if s.theirs == 1 else PASS, Lives(s.theirs - 1, s.mine, 2, 2, 0)
+
+
+class Hill(NamedTuple):
+    mine: tuple[int, int, int]
+    theirs: tuple[int, int, int]
+
+
+class Hills(Game):
+    """Climb one of three hills in each turn; a die above 2 lets you. A board of two bars in a row."""
+
+    action_names: ClassVar = ("left", "middle", "right")
+
+    def start(self):
+        return Hill((0, 0, 0), (0, 0, 0))
+
+    def actions(self, s):
+        for hill in range(3):
+            if s.mine[hill] == 0:
+                yield hill
+
+    def outcomes(self, s, action):
+        mine = s.mine[:action] + (1,) + s.mine[action + 1 :]
+        yield 2, WIN if sum(mine) == 2 else PASS, Hill(s.theirs, mine)
+        yield 1, LOSE, s
+
+    def cells(self, s):
+        bars = zip(("left", "middle", "right"), s.mine, s.theirs, strict=True)
+        return [
+            [boards.label(name), boards.bar(mine, of=1), boards.bar(theirs, of=1, theirs=True)]
+            for name, mine, theirs in bars
+        ]
+
+
+class Stock(NamedTuple):
+    chips: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class PassAChip(Game):
+    """Three players: draw a chip before your turn and pay one after it; a six wins."""
+
+    players: int = 3
+    action_names: ClassVar = ("throw",)
+
+    def start(self):
+        return Stock((2, 2, 2))
+
+    def actions(self, s):
+        yield 0
+
+    def outcomes(self, s, action):
+        mine, left, right = s.chips
+        yield 1, won_by(0), s
+        yield 5, skip(1), Stock((min(left + 1, 4), right, mine - 1))

@@ -178,6 +178,25 @@ def test_advise_of_three_seats_before_a_throw():
     assert output(*asked).split()[:3] == ["throw", "chance", "action"]
 
 
+@pytest.mark.parametrize(
+    ("game", "start"),
+    [
+        (("piglet",), "banked=0,rival=0,turn=0"),
+        (("pig", "target=6", "players=3"), "banked=0,rivals=(0,0),turn=0"),
+        (("threes", "as=chase", "target=7", "dice=2"), None),
+        (("bozo", "sheet=five", "--throw", "1,2,3,4,5", "--rolls-left", "1"), None),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_advise_without_a_state_is_about_the_start(game, start):
+    line, *table = output("advise", *game).splitlines()
+    named = re.fullmatch(r"at the start \((.*)\):", line)[1].replace(" ", "")
+    assert named == (start or named)
+    asked = output("advise", *game, "--state", named)
+    assert asked.splitlines() == table
+    assert output("advise", *game, "--json") == output("advise", *game, "--state", named, "--json")
+
+
 # ---- methods, evaluation, responses and comparison on the command line
 
 

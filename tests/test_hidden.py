@@ -662,6 +662,7 @@ def test_commands_read_a_saved_answer(tmp_path):
     for name, *more in (
         ("table",),
         ("advise", "--state", "mine=1"),
+        ("advise",),
         ("simulate", "--policy", "optimal", "--seed", "1"),
     ):
         shown = output(name, "kuhn-poker", *more)
@@ -748,9 +749,11 @@ def test_answers_without_a_list_of_histories_are_not_saved(tmp_path):
 
 
 def test_a_played_game(monkeypatch):
-    monkeypatch.setattr("sys.stdin", io.StringIO("nonsense\nhint\n1\n1\n"))
+    monkeypatch.setattr("sys.stdin", io.StringIO("nonsense\nhelp\nhint\nB\n1\n1\n"))
     told = output("play", "kuhn-poker", "--seed", "3", "--coach", "always")
-    assert "'nonsense' is no action" in told
+    assert "'nonsense' can't be done here; the choices are check, bet" in told
+    assert KuhnPoker().description.splitlines()[0] in told
+    assert "'B'" not in told  # the beginning of a name
     assert re.search(r"you (win|lose): payoff [+-]\d", told)
     monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
     assert "the game is left unfinished" in output("play", "kuhn-poker", "--seed", "3")

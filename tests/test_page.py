@@ -35,6 +35,7 @@ from rollwise.games.royal_ur import RoyalUr
 from rollwise.games.shut_the_box import ShutTheBox
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
+from rollwise.games.yahtzee import Yahtzee
 from rollwise.page import HIDDEN_MODULES, LOADER, MODULES, deflated, page, script
 from rollwise.page.document import document, goal
 from rollwise.words import Narrator
@@ -229,6 +230,13 @@ def test_the_map_of_a_derived_game_has_no_axis_for_its_throws(game, node):
     head = node(rollwise.solve(game), "head")
     assert "throw" in head["fields"]
     assert "throw" not in [head["fields"][axis] for axis in head["map"]["axes"]]
+
+
+def test_the_range_of_rolls_left_begins_at_none(node):
+    """Positions before a throw have no number of rolls, which is no end of a scale."""
+    head = node(rollwise.solve(Yahtzee(boxes=1)), "head")
+    ranges = dict(zip(head["fields"], head["ranges"], strict=True))
+    assert ranges["rolls_left"] == [0, 2]
 
 
 @pytest.mark.parametrize(

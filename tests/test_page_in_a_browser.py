@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from browser import NINTH_SQUARE, OWN_PIECE, Browser, heading
-from tests.little_games import HostileNames
+from tests.little_games import Faces, Hills, HostileNames, PassAChip
 
 import rollwise
 from rollwise import Solution
@@ -43,6 +43,9 @@ GAMES = {
     "cube-ur": RoyalUr(pieces=1).cube(2),
     "match": Pig(target=5).cube(match=2),
     "names": HostileNames(),
+    "faces": Faces(),
+    "hills": Hills(),
+    "pass-a-chip": PassAChip(),
 }
 
 MOST_MOVES = 300
@@ -229,6 +232,40 @@ def test_a_game_without_cells_has_a_board_of_its_fields(browser: Browser, pages:
     )
     assert names
     assert {name.replace(" ", "_") for name in names} <= set(solution.graph.field_names)
+
+
+@pytest.mark.parametrize("name", ["faces", "hills", "pass-a-chip", "bozo"])
+@pytest.mark.parametrize("width", [320, 390])
+def test_a_board_fits_a_telephone(browser: Browser, pages: Any, name: str, width: int) -> None:
+    """Before the game and in it, each number is in its card, and each cell on the table."""
+    outside = (
+        "(() => { const far = (inner, outer) => { const [i, o] = [inner, outer]"
+        ".map(one => one.getBoundingClientRect()); return i.left < o.left - 1 ||"
+        " i.right > o.right + 1 || i.top < o.top - 1 || i.bottom > o.bottom + 1; };"
+        "const table = document.querySelector('.place');"
+        "return [...table.querySelectorAll('.card strong')].filter(one =>"
+        " far(one, one.closest('.card'))).length + [...table.querySelectorAll('.card, .bar')]"
+        ".filter(one => far(one, table)).length; })()"
+    )
+    browser.screen(width, 844)
+    try:
+        browser.visit(pages(name)[0])
+        assert browser.js(outside) == 0
+        browser.click(".ask button")
+        assert browser.js(outside) == 0
+    finally:
+        browser.screen(1280, 800)
+
+
+def test_numbers_of_players_have_bars_of_one_scale(browser: Browser, pages: Any) -> None:
+    """Two chips of each player have bars of the same length, whatever each may come to have."""
+    place, solution = pages("pass-a-chip")
+    least, most = solution.graph.states.min(axis=0), solution.graph.states.max(axis=0)
+    assert len({*zip(least, most, strict=True)}) > 1
+    browser.visit(place)
+    widths = browser.js("[...document.querySelectorAll('.scale i')].map(one => one.style.width)")
+    assert len(widths) == 3
+    assert len(set(widths)) == 1
 
 
 def test_a_piece_is_moved_by_a_click_on_it(browser: Browser, pages: Any) -> None:

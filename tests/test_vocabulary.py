@@ -140,6 +140,17 @@ def test_what_is_written_in_data(game, written, tmp_path):
             assert Policies(graph, game).find(str(table)).probability[place] == 1
 
 
+def test_a_name_is_found_by_its_rest():
+    """Where it is the rest of one name only, and no beginning of another."""
+    names = {0: "keep 6 6", 1: "keep 1 6", 2: "left", 3: "go left", 4: "go on", 5: "stay on"}
+    vocabulary = Vocabulary(list(names), names)
+    for text, action in {"6 6": 0, " 1  6": 1, "left": 2, "go on": 4}.items():
+        assert vocabulary.find_typed(list(names), text, in_menu=True) == action
+    for text in ("6", "on", ""):
+        with pytest.raises(UsageError, match="the choices are"):
+            vocabulary.find_typed(list(names), text)
+
+
 words = st.text("ab1 2,:#\"'-", min_size=1, max_size=4)
 
 

@@ -188,15 +188,15 @@ def _likeness(word: str) -> int:
 
 def read_state(text: str, game: Game) -> dict[str, Any]:
     """A state of a game as typed: ``banked=50,rival=50,turn=20``."""
+    return typed_state(text, lambda: f"as in {start_text(game).replace(' ', '')}")
 
-    def example() -> str:
-        from rollwise.builders.rules import Rules
 
-        rules = Rules(game, any_players=True)
-        start = state_text(rules.field_names, rules.start_row[0].tolist())
-        return f"as in {start.replace(' ', '')}"
+def start_text(game: Game) -> str:
+    """The start of a game, as a state is typed but for spaces: ``banked=0, rival=0, turn=0``."""
+    from rollwise.builders.rules import Rules
 
-    return typed_state(text, example)
+    rules = Rules(game, any_players=True)
+    return state_text(rules.field_names, rules.start_row[0].tolist())
 
 
 def read_throw(text: str | None) -> tuple[int, ...] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,7 @@ from rollwise.documents.hidden import (
 from rollwise.documents.model import Rows
 from rollwise.errors import RulesError, UsageError
 from rollwise.game import Game
-from rollwise.graph.naming import typed_state
+from rollwise.graph.naming import Vocabulary, typed_state
 from rollwise.hidden import Answer, Situation
 from rollwise.hidden import solve as solve_game
 from rollwise.hidden.simulation import Walk, drawn
@@ -132,9 +133,9 @@ def table(
     )
 
 
-def advise(game: Game, state: str, load: str | None) -> None:
-    """``rollwise advise``."""
-    sees = typed_state(state, lambda: f"as in {game.start()._fields[0]}=1")
+def advise(game: Game, state: str | None, load: str | None) -> None:
+    """``rollwise advise``; without a state the first situations."""
+    sees = {} if state is None else typed_state(state, lambda: f"as in {game.start()._fields[0]}=1")
     answer = find_answer(game, saved=load)
     found = answer.find(sees)
     render(
@@ -393,21 +394,36 @@ def _ask(answer: Answer, situation: Situation, coach: str) -> int | None:
         _hint(answer, situation)
     named = ", ".join(f"{n} {name}" for n, name in enumerate(situation.names, 1))
     while True:
-        _say(f"{named} (hint: the coach, q: leave)")
+        _say(f"{named} (hint: the coach, help: the rules, q: leave)")
         try:
             text = input("> " if not ASKED.json else "").strip()
         except EOFError:
             return None
-        if text == "q":
+        if text in ("q", "quit"):
             return None
         if text == "hint" and coach != "off":
             _hint(answer, situation)
-        elif text in situation.names:
-            return situation.names.index(text)
-        elif text.isdecimal() and 1 <= int(text) <= len(situation.names):
-            return int(text) - 1
+        elif text in ("help", "?"):
+            _say(answer.game.description)
         else:
-            _say(f"{text!r} is no action; type its name or its number")
+            try:
+                return _chosen(situation.names, text)
+            except UsageError as error:
+                _say(str(error))
+
+
+def _chosen(names: Sequence[str], text: str) -> int:
+    """The index of an action, typed as its name, its number, or the beginning of its name.
+
+    Raises
+    ------
+    UsageError
+        The text is no action, or could be several. The message lists the actions.
+    """
+    if text not in names and text.isdecimal() and 1 <= int(text) <= len(names):
+        return int(text) - 1
+    labels = range(len(names))
+    return Vocabulary(labels, dict(enumerate(names))).find_typed(labels, text)
 
 
 def _hint(answer: Answer, situation: Situation) -> None:

@@ -305,8 +305,10 @@ class Vocabulary:
             raise self._refusal(labels, typed, several=False)
         texts = [_plain(known) for known in self.texts(labels)]
         hits = [place for place, known in enumerate(texts) if known == text]
-        # A whole name comes before the beginning of another one.
+        # A whole name comes before the beginning of another one, and that before the rest of a name
+        # after its first word: "6 6" means "keep 6 6".
         hits = hits or [place for place, known in enumerate(texts) if _begins(known, text)]
+        hits = hits or [k for k, known in enumerate(texts) if text and _rest(known) == text]
         if len(hits) == 1:
             return hits[0]
         raise self._refusal(labels, typed, several=bool(hits))
@@ -336,6 +338,11 @@ class Vocabulary:
 def _plain(text: str) -> str:
     """A text as it is compared in play: how it is spaced and capitals don't matter."""
     return " ".join(text.split()).casefold()
+
+
+def _rest(name: str) -> str:
+    """A name without its first word."""
+    return name.partition(" ")[2]
 
 
 def _begins(name: str, text: str) -> bool:

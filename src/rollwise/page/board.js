@@ -194,7 +194,7 @@ export function drawFields(game, state, name, look) {
   });
   const isShown = (f) => !game.head.dice_fields?.includes(f) && row[f] !== game.head.no_throw && !isConstant(game, f);
   const cards = [...groups].flatMap(([field, list]) => (!list.some(isShown) ? [] : owned(game, field, list)))
-    .map(({ owner, field, list }) => ({ owner, made: fieldCard(game, row, field, list, owner) }));
+    .map(({ owner, field, list, alike }) => ({ owner, made: fieldCard(game, row, field, list, owner, alike) }));
   const seats = [...game.zeros.keys()].sort((a, b) => (a + look.turns) % look.players - (b + look.turns) % look.players);
   const section = (owner, title) => {
     const some = cards.filter((one) => one.owner === owner);
@@ -220,13 +220,15 @@ function blanks(game) {
 }
 
 // The cards of a field: 0 is the mover's, 1 the next player's, null that of all. A tuple with a number
-// for each player, or for each other player, is a card for each.
+// for each player, or for each other player, is a card for each. `alike` are the fields with the same
+// number of other players: their bars have one scale.
 function owned(game, field, list) {
   const n = game.head.players;
   const first = n > 2 && list.length === n - 1 ? 1 : 0;
   const isOfSeats = n > 2 ? list.length === n - first : n === 2 && list.length === 2 && game.head.seen_by_other[list[0]] === list[1];
-  if (isOfSeats) return list.map((f, k) => ({ owner: first + k, field, list: [f] }));
-  return [{ owner: ownerOf(game, list[0], field), field, list }];
+  if (isOfSeats) return list.map((f, k) => ({ owner: first + k, field, list: [f], alike: list }));
+  const owner = ownerOf(game, list[0], field);
+  return [{ owner, field, list, alike: owner === null ? [list[0]] : [list[0], game.head.seen_by_other[list[0]]] }];
 }
 
 // 0 for a field of the mover, 1 for one of the opponent, null for one of both.
@@ -238,7 +240,7 @@ function ownerOf(game, f, field) {
 }
 
 // The card of a field. Fields of two players have one title: their names may say only whose they are.
-function fieldCard(game, row, field, list, owner) {
+function fieldCard(game, row, field, list, owner, alike) {
   const [f] = list;
   const abouts = game.head.fields_about ?? {};
   const isOfOther = owner === 1 && game.head.players === 2 && game.head.seen_by_other[f] >= 0;
@@ -251,5 +253,7 @@ function fieldCard(game, row, field, list, owner) {
   if (list.length > 1) return card({ title, about, tiles: texts.map((text, i) => [text, row[list[i]] !== 0]) });
   const members = game.members?.(f, row[f]);
   if (members) return card({ title, about, tiles: members.map(({ text, isIn }) => [text, isIn]) });
-  return card({ title, about, text: texts[0] || SAY.none, value: row[f], range: game.rangeOf(f) });
+  const ranges = alike.map((each) => game.rangeOf(each));
+  const range = [Math.min(...ranges.map(([least]) => least)), Math.max(...ranges.map(([, most]) => most))];
+  return card({ title, about, text: texts[0] || SAY.none, value: row[f], range });
 }

@@ -255,7 +255,7 @@ def _tables(graph: StateGraph, small: PackedGraph) -> dict[str, Any]:
         "fields": list(graph.field_names),
         "has_throws": bool(graph.throw_names),
         "no_throw": NO_THROW if graph.throw_names else None,
-        "ranges": np.stack([graph.fields.min(axis=0), graph.fields.max(axis=0)], 1).tolist(),
+        "ranges": [_range(column) for column in graph.fields.T],
         "n_states": graph.n_states,
         "n_positions": len(graph.states),
         "start": int(small.place[0]),
@@ -271,6 +271,12 @@ def _tables(graph: StateGraph, small: PackedGraph) -> dict[str, Any]:
             "passes": lotteries.passes.astype(int).tolist(),
         },
     }
+
+
+def _range(column: NDArray[np.int32]) -> list[int]:
+    """The least and the largest number of a field; a field without a throw doesn't count."""
+    numbers = column[column != NO_THROW]
+    return [int(numbers.min()), int(numbers.max())] if len(numbers) else [0, 0]
 
 
 def _known(solution: Solution) -> NDArray[np.int64]:

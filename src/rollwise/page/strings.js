@@ -141,7 +141,7 @@ export const SAY = {
   costOf: (text) => `That costs ${text} against perfect play.`,
   costsNothing: "No choice is better.",
   mixed: "Perfect play draws among choices by these shares, so that no opponent can foresee them. Chances and payoffs are against perfect play.",
-  certifiedHidden: (bound) => `The value of the game was proved to be within ± ${bound}.`,
+  certifiedHidden: (bound) => (bound === "0" ? "The value of the game is exact." : `The value of the game was proved to be within ± ${bound}.`),
   fairHidden: "The dice and the opponent's draws come from the seed. The opponent doesn't look at what is hidden from it.",
   hiddenKeys: [["1 to 9", "take that choice"], ["h", "ask the coach"], ["n", "set up a new game"]],
   lostInAll: (text) => `Your choices cost ${text} in all.`,

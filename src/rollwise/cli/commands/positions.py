@@ -14,6 +14,7 @@ from rollwise.cli.common import (
     read_throw,
     refuse,
     solve_or_open,
+    start_text,
     tell_of_cycles,
 )
 from rollwise.cli.options import (
@@ -37,6 +38,7 @@ from rollwise.cli.printing import (
     render,
     tell_rows,
 )
+from rollwise.cli.streams import ASKED
 from rollwise.documents.answers import advice_document, grid_document, strategy_rows, table_json
 from rollwise.documents.model import undecided_lines
 from rollwise.errors import UsageError
@@ -111,7 +113,7 @@ def _tell_unfinished(solution: Solution) -> None:
 def advise(
     game: GameArgument,
     parameters: ParametersArgument = None,
-    state: str = ...,  # type: ignore[assignment]
+    state: str | None = None,
     throw: str | None = None,
     rolls_left: int | None = None,
     load: LoadOption = None,
@@ -120,7 +122,8 @@ def advise(
 ) -> None:
     """Compare the actions in a position: value and cost of each.
 
-    --state FIELD=N,...  The position, as in banked=50,rival=50,turn=20; a set is open={1 2 9}.
+    --state FIELD=N,...  The position, as in banked=50,rival=50,turn=20; a set is open={1 2 9}. The
+                         start unless given.
     --throw N,...        The throw; without it, each possible throw is shown.
     --rolls-left N       How often dice may still be thrown again.
     """
@@ -131,7 +134,8 @@ def advise(
     own = {"throw": throw, "rolls_left": rolls_left, "method": method, "set": settings}
     if answered_apart(chosen, "advise", state, load, **own):
         return
-    position, thrown = read_state(state, chosen), read_throw(throw)
+    start = start_text(chosen) if state is None else ""
+    position, thrown = read_state(state or start, chosen), read_throw(throw)
     tell_of_cycles(chosen)
     found = solve_or_open(chosen, load, method=method, options=options)
     solution = found.part(position)
@@ -139,4 +143,6 @@ def advise(
     if solution.gave_up:
         tell_unfinished(solution, solution.find(position, thrown, rolls_left))
         raise typer.Exit(1)
+    if start and not ASKED.json:
+        typer.echo(f"at the start ({start}):")
     render(advice_document(solution, advice))
