@@ -22,6 +22,7 @@ from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rollwise.answer.certified import CertifiedResult, solve_and_certify
 from rollwise.answer.lasting import counted, first_chosen, together
@@ -332,7 +333,8 @@ class _Opposed:
         best = first_chosen(graph, result.values, certificate.bounds)
         chain = together(take_seats(graph, [best]).graph, "longest")
         ties = ties_in_play(graph, best, start=root)
-        return Spread(mean, _variance(chain, root, self._progress), ties)
+        means = solve_and_certify(chain, progress=self._progress)
+        return Spread(mean, _variance(chain, means, root, self._progress), ties)
 
 
 class _Mixed(NamedTuple):
@@ -349,17 +351,20 @@ def _spread(
     mixed: _Mixed | None = None,
 ) -> Spread:
     """The mean of a score from the start, and its variance with the best actions."""
-    result, certificate, _ = solve_and_certify(graph, progress=progress)
+    means = solve_and_certify(graph, progress=progress)
+    result, certificate, _ = means
     mean, ties = Certified(float(result.values[0]), float(certificate.bounds[0])), None
     if np.any(np.diff(graph.action_indptr) > 1):
         best = first_chosen(graph, result.values, certificate.bounds)
         ties = ties_in_play(graph, best)
         graph = take_seats(graph, [best], [0]).graph  # elsewhere play need not end
-    return Spread(mean, _variance(graph, 0, progress, mixed), ties)
+        means = solve_and_certify(graph, progress=progress)
+    return Spread(mean, _variance(graph, means, 0, progress, mixed), ties)
 
 
 def _variance(
     graph: StateGraph,
+    means: CertifiedResult,
     start: int,
     progress: Callable[[str, int, int], None] | None,
     mixed: _Mixed | None = None,
@@ -369,9 +374,13 @@ def _variance(
     With the mean m and the second moment q, a state with the reward r has
     ``q = r² + 2 r m' + q'``, where m' and q' are means over the next states. A mixture of actions
     with different r has the mean of these.
+
+    Parameters
+    ----------
+    means : CertifiedResult
+        The means of all states.
     """
-    means, proof, _ = solve_and_certify(graph, progress=progress)
-    values, bounds, before = means.values, proof.bounds, graph
+    values, bounds, before = means.found.values, means.certificate.bounds, graph
     if mixed is not None:
         before = mixed.graph
         values, bounds = (mixed.seats.spread(x)[0] for x in (values, bounds))
@@ -396,15 +405,37 @@ def _variance(
         outcome_payoff=np.where(graph.outcome_state >= 0, 0.0, graph.outcome_payoff**2),
     )
     result, certificate, _ = solve_and_certify(squares, progress=progress)
-    # the errors of the means on the way add up like points
-    steps = graph.with_arrays(
-        objective="maximize",
-        action_reward=off,
-        outcome_payoff=np.zeros(graph.n_outcomes),
-    )
-    wrong, more, _ = solve_and_certify(steps, progress=progress)
     mean, bound = float(values[start]), float(bounds[start])
     second = float(result.values[start])
-    far = float(certificate.bounds[start] + wrong.values[start] + more.bounds[start])
+    far = float(certificate.bounds[start]) + _added_up(graph, off, mean + bound, start, progress)
     far += (2 * abs(mean) + bound) * bound + 64 * UNIT * (abs(second) + mean**2)
     return Certified(max(second - mean**2, 0.0), far)
+
+
+def _added_up(
+    graph: StateGraph,
+    off: NDArray[np.float64],
+    mean: float,
+    start: int,
+    progress: Callable[[str, int, int], None] | None,
+) -> float:
+    """An upper bound on the sum of errors on the way, on average over plays from a state.
+
+    Parameters
+    ----------
+    off : (n_actions,) float64
+        The error of each action.
+    mean : float
+        An upper bound on the mean of the points.
+    """
+    reward, payoff = graph.action_reward, graph.outcome_payoff
+    # Each point comes with an error, at most `worst` for a point, if points are never lost and
+    # nothing else brings errors.
+    if not payoff.any() and not np.any(reward < 0.0) and not np.any(off[reward == 0.0]):
+        worst = float(np.max(off[reward > 0.0] / reward[reward > 0.0], initial=0.0))
+        return worst * mean * (1.0 + 8 * UNIT)
+    # Otherwise errors add up like points.
+    nothing = np.zeros(graph.n_outcomes)
+    steps = graph.with_arrays(objective="maximize", action_reward=off, outcome_payoff=nothing)
+    found, certificate, _ = solve_and_certify(steps, progress=progress)
+    return float(found.values[start] + certificate.bounds[start])

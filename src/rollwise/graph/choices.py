@@ -131,6 +131,7 @@ Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 ROUNDINGS = 4  # tolerated differences of equally good actions, in roundings of a look ahead
+COUNTS = 64  # times the uncertainty of an action: a move with more points is no waiting
 RARE = 2.0**-20  # for very rare outcomes: the loss over a million moves exceeds a rounding
 
 
@@ -382,7 +383,22 @@ def undecided(graph: StateGraph, ahead: Ahead, best: Mask) -> Mask:
 def taken(graph: StateGraph, ahead: Ahead) -> Ints:
     """The policy's action in each state: (n_states,) int64 (see `first_best`)."""
     best = are_best(graph, ahead)
-    return first_best(graph, keep_bounds(graph, ahead, best), best, ahead.values)
+    good = keep_bounds(graph, ahead, best)
+    if _each_move_counts(graph, ahead):
+        return first_of_each_state(graph, good)
+    return first_best(graph, good, best, ahead.values)
+
+
+def _each_move_counts(graph: StateGraph, ahead: Ahead) -> bool:
+    """Whether every move brings points of one sign, and more than rounding and bounds explain.
+
+    Then best actions cannot go round for long: each round would be worth points.
+    """
+    rewards = graph.lotteries.reward[graph.action_lottery[~is_throw(graph)]]
+    if graph.objective == "win" or not len(rewards):
+        return False
+    least = max(float(rewards.min()), -float(rewards.max()))
+    return least > COUNTS * float((ahead.blur + 2 * ahead.rounding).max())
 
 
 def first_of_each_state(graph: StateGraph, good: Mask) -> Ints:

@@ -174,10 +174,11 @@ class StateGraph:
     @cached_property
     def outcome_lottery(self) -> NDArray[np.int32]:
         """The index of each outcome in the lotteries: (n_outcomes,) int32."""
+        kind = np.int32 if self.n_outcomes < 2**31 else np.int64  # twice as fast in 32 bits
         first = self.lotteries.indptr[self.action_lottery] - self.outcome_indptr[:-1]
-        place = np.repeat(first, np.diff(self.outcome_indptr))
-        place += np.arange(self.n_outcomes)
-        return place.astype(np.int32)
+        place = np.repeat(first.astype(kind), np.diff(self.outcome_indptr))
+        place += np.arange(self.n_outcomes, dtype=kind)
+        return place.astype(np.int32, copy=False)
 
     @property
     def view(self) -> GraphView:
