@@ -144,7 +144,7 @@ class Play:
             raise Endless
         by_action = self.choices()
         values = np.zeros(len(self.nodes) + 1)
-        for _ in range(20_000):
+        for _ in range(2_000):
             before = values.copy()
             for i in reversed(range(len(self.nodes))):
                 sums = [

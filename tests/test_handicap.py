@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from little_games import RandomTable
 from stakes import Gammons
-from throwing import Runners
+from throwing import Runners, SavedRolls, Served
 
 import rollwise
 from rollwise.analysis.balance import balance
@@ -201,6 +201,16 @@ def test_every_figure_is_that_of_games_that_are_played(name):
     assert not np.allclose([f.sample.mean for f in one], [f.sample.mean for f in two])
     furthest = max(figure.off(600) for figure in (*one, *two))
     assert 0.5 < furthest < 5  # of so many figures one is off by half an error at least
+
+
+@pytest.mark.parametrize("game", [SavedRolls(), SavedRolls(n=3), Served()], ids=str)
+def test_an_action_beside_equally_good_dice_to_keep_is_not_better_than_all(game):
+    solution = rollwise.solve(game)
+    graph, best = solution.graph, solution.is_best
+    n_best = np.add.reduceat(best.astype(int), graph.action_indptr[:-1])
+    alone = best & has_choice(graph)[graph.action_state] & (n_best[graph.action_state] == 1)
+    for option in balance(solution, evaluations=0).decisions.options:
+        assert option.only_best == np.sum(alone[graph.action_label == option.number])
 
 
 @given(st.integers(0, 10_000))

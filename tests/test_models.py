@@ -428,6 +428,16 @@ def test_forms_of_arrays_are_one_model():
     assert np.allclose(solution.values, [-60 / 7, -20], atol=1e-12)
 
 
+@pytest.mark.parametrize("discount", [1.0, 0.9])
+def test_arrays_without_rewards_bring_nothing(discount):
+    """A total of 0 points, and no chance to win."""
+    for chances in ([[[1.0]]], [[[0.5, 0.5], [0.0, 1.0]]]):
+        n = len(chances[0])
+        game = rollwise.from_arrays(np.zeros((n, 1)), chances, discount, by="action")
+        solution = rollwise.solve(game)
+        assert (solution.objective, solution.value) == ("maximize", 0.0)
+
+
 @pytest.mark.parametrize(
     ("rewards", "transitions", "how", "says"),
     [

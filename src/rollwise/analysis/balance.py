@@ -80,8 +80,8 @@ def options_of(solution: Solution, visits: NDArray[np.float64]) -> tuple[Option,
     looked_at = np.flatnonzero(looked)
     labels, which = np.unique(graph.action_label[looked_at], return_inverse=True)
     state, best = graph.action_state[looked_at].astype(np.int64), solution.is_best[looked_at]
-    # the number of best actions of each state: where it is 1, a best action is the only one
-    rivals = np.bincount(state, weights=best, minlength=graph.n_states)
+    # the number of best actions of each state, also to keep dice: a single one is the only best
+    rivals = fold_actions(graph, np.add, solution.is_best.astype(np.int64))
     taken = visits[state] * policy.probability[looked_at]
     names = [graph.vocabulary.text(int(label)) for label in labels]
     options = []

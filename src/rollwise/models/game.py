@@ -293,9 +293,10 @@ class ModelGame(Game):
 
     @cached_property
     def pays_at_end(self) -> bool:
-        """Whether play brings nothing before it is over."""
-        model = self.model
-        return not np.any(model.rewards.get(self.rewards, model.target)[model.target != OVER])
+        """Whether moves that end play may bring something, and no others do."""
+        model, goes_on = self.model, self.model.target != OVER
+        brought = model.rewards.get(self.rewards, model.target)
+        return not goes_on.all() and not np.any(brought[goes_on])
 
     @cached_property
     def is_chance(self) -> bool:
