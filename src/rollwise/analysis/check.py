@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 from rollwise.analysis.findings import (
     MOST_ASKED,
     Report,
+    chances_off,
     look_at_progress,
     nothing_at_stake,
     oddities,
+    unnamed,
 )
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
@@ -109,6 +111,10 @@ def check(game: Game, *, max_states: int | None = None, progress: Progress | Non
         compare_builders(report, game, graph.states[graph.positions[chosen]])
     if game.made_from is game:
         _look_for_oddities(report, graph)
+        if fault := chances_off(graph):
+            report.add("warning", "chances", fault)
+        if fault := unnamed(graph):
+            report.add("note", "names", fault)
     if fault := nothing_at_stake(graph):
         report.add("warning", "stakes", fault)
     _look_for_unreachable(report, graph)
