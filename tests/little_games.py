@@ -8,7 +8,21 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from rollwise import AGAIN, DRAW, END, LOSE, PASS, WIN, Game, boards, dice, parameter, skip, won_by
+from rollwise import (
+    AGAIN,
+    DRAW,
+    END,
+    LOSE,
+    PASS,
+    WIN,
+    Game,
+    boards,
+    dice,
+    parameter,
+    replaced,
+    skip,
+    won_by,
+)
 
 # For points, which have no bound.
 NO_CONTEST = {"cant-stop", "drop-dead", "snakes-and-ladders", "zilch", "zombie-dice"}
@@ -394,7 +408,7 @@ class Lives(NamedTuple):
 
 
 class Faces(Game):
-    """Both throw a die, twice if they like; the lower throw costs a life. A board of five fields."""
+    """Both throw a die, twice if they like; the lower one costs a life. Its state has five fields."""
 
     action_names: ClassVar = ("stay", "again")
 
@@ -427,7 +441,7 @@ class Hill(NamedTuple):
 
 
 class Hills(Game):
-    """Climb one of three hills in each turn; a die above 2 lets you. A board of two bars in a row."""
+    """Climb one of three hills in each turn; a die above 2 lets you. Its board has two bars a row."""
 
     action_names: ClassVar = ("left", "middle", "right")
 
@@ -440,7 +454,7 @@ class Hills(Game):
                 yield hill
 
     def outcomes(self, s, action):
-        mine = s.mine[:action] + (1,) + s.mine[action + 1 :]
+        mine = replaced(s.mine, action, 1)
         yield 2, WIN if sum(mine) == 2 else PASS, Hill(s.theirs, mine)
         yield 1, LOSE, s
 

@@ -168,6 +168,16 @@ START = instead(
     ("return NamedTuple('Taken', [('action', int)])(0)", "'action'"),
 )
 
+START = (
+    *START,
+    *instead(
+        "def start(self):",
+        ("def start():", "start() doesn't take its arguments; write def start(self)"),
+        ("def start(self, s):", "start(self, s) doesn't take its arguments; write def start(self)"),
+        ("def begin(self):", "it has no start(); def start(self) returns the opening position"),
+    ),
+)
+
 ACTIONS = instead(
     "        yield 0\n        yield 1\n",
     ("        return\n        yield\n", "no action"),
@@ -245,6 +255,8 @@ OUTCOMES = [
         ("yield 1, 'win', s\n", "unknown `then` 'win'"),
         ("yield 1, 'win', s\n", "with the action run (own.py, line 46)"),
         ("yield 1, None, s\n", "unknown `then` None"),
+        ("yield 1, True, s\n", "unknown `then` True (allowed: AGAIN, PASS, WIN, LOSE, DRAW, payof"),
+        ("yield 1, s.rival > 1, s\n", "WIN if won else PASS makes one of a condition"),
         ("yield 1, s, WIN\n", "`then` precedes the next state: (weight, then, next_state)"),
         ("yield 1, 6, s\n", "unknown `then` 6"),
         ("yield 1, 2.0, s\n", "unknown `then` 2.0"),

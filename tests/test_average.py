@@ -274,6 +274,82 @@ def test_the_average_of_a_policy(tmp_path: Path) -> None:
                                            cwd=tmp_path).stderr  # fmt: skip
 
 
+FERRY = """
+from typing import NamedTuple
+
+from rollwise import AGAIN, Game, policy
+
+
+class Waiting(NamedTuple):
+    waiting: int
+
+
+class Ferry(Game):
+    # Sailing takes two hours, costs 5 and brings 2 from each passenger; best play begins cycles
+    # with eight passengers.
+
+    players, objective = 1, "average"
+    action_names = ("wait", "sail")
+
+    def start(self):
+        return Waiting(0)
+
+    def actions(self, s):
+        return (0, 1)
+
+    def reward(self, s, action):
+        return 2 * s.waiting - 5 if action else 0
+
+    def duration(self, s, action):
+        return 2 if action else 1
+
+    def outcomes(self, s, action):
+        for face in range(1, 5):
+            yield 1, AGAIN, Waiting(min(8, (0 if action else s.waiting) + face))
+
+    @policy
+    def always_sail(self, s):
+        return 1
+"""
+
+
+def test_a_policy_without_the_home_of_best_play(tmp_path: Path) -> None:
+    """Its average is that of cycles of its own: 2 × 5/2 − 5 in two hours."""
+    (tmp_path / "ferry.py").write_text(FERRY)
+    told = output("evaluate", "ferry.py", "--policy", "always-sail", "--json", cwd=tmp_path)
+    assert json.loads(told)["average"] == pytest.approx(0, abs=1e-12)
+    told = output("evaluate", "ferry.py", "--policy", "optimal", "--json", cwd=tmp_path)
+    assert json.loads(told)["average"] > 2
+
+
+def test_rules_of_thumb_lose_of_the_average(tmp_path: Path) -> None:
+    """Not points of a cycle, which may begin elsewhere than play; each loss is evaluated anew."""
+    (tmp_path / "ferry.py").write_text(FERRY)
+    best = json.loads(output("solve", "ferry.py", "--json", cwd=tmp_path))["average"]
+    limits = ("--numbers", "2", "--evaluations", "200")
+    told = output("thumb", "ferry.py", *limits, "--json", cwd=tmp_path)
+    found = json.loads(told)
+    assert found["unit"] == "average in the long run"
+    for k, rule in enumerate(found["rules"]):
+        place = tmp_path / f"{k}.json"
+        place.write_text(json.dumps(rule["policy"]))
+        told = output("evaluate", "ferry.py", "--policy", place.name, "--json", cwd=tmp_path)
+        assert rule["loss"] == pytest.approx(best - json.loads(told)["average"], abs=1e-10)
+    losses = [rule["loss"] for rule in found["rules"]]
+    assert losses[0] == pytest.approx(best, abs=1e-10)  # to wait for ever brings nothing
+    assert losses[-1] == pytest.approx(0, abs=1e-10)
+    assert "losses of the average in the long run, against optimal play (certified" in output(
+        "thumb", "ferry.py", *limits, cwd=tmp_path
+    )
+
+
+def test_check_finds_the_home_of_cycles(tmp_path: Path) -> None:
+    (tmp_path / "ferry.py").write_text(FERRY)
+    told = output("check", "ferry.py", cwd=tmp_path)
+    assert "play from the start can come to every state" in told
+    assert "the player can go round for ever" in told
+
+
 def test_commands_compare_averages(tmp_path: Path) -> None:
     """And not the worths of cycles, which the average of best play makes 0."""
     (tmp_path / "parrondo.py").write_text(SHEET)

@@ -19,6 +19,7 @@ from rollwise import Chase, Game, check, solve
 from rollwise.answer.references import Policies
 from rollwise.coach import Session, Table
 from rollwise.derive.contest import Duel
+from rollwise.errors import RulesError
 from rollwise.game import is_over
 from rollwise.games import available, find
 from rollwise.games.dice_blackjack import DiceBlackjack
@@ -181,6 +182,56 @@ def test_faults_of_the_words_are_findings(word, answer, said):
     (finding,) = [found for found in check(game).findings if found.topic == "words"]
     assert finding.level == "error"
     assert re.search(said, finding.text)
+
+
+class Wordy(Ladder):
+    """As `Ladder`, with words that lack parameters."""
+
+    def told(self, s, action):
+        return "climbed"
+
+
+class Boardless(Ladder):
+    """As `Ladder`, with a board that isn't rows of cells."""
+
+    def cells(self, s):
+        return [s.height]
+
+
+class Undescribed(Ladder):
+    """As `Ladder`, with a description of no position."""
+
+    def describe(self):
+        return "a ladder"
+
+
+@pytest.mark.parametrize(
+    ("game", "said"),
+    [
+        (
+            Wordy(),
+            "told(self, s, action) doesn't take its arguments; write "
+            "def told(self, s, action, then, after)",
+        ),
+        (
+            Undescribed(),
+            "describe(self) doesn't take its arguments; write def describe(self, s)",
+        ),
+        (Boardless(), "cells() gives 0; it is rows of cells"),
+    ],
+    ids=lambda value: value.name if isinstance(value, Game) else "",
+)
+def test_words_with_other_parameters_are_told(game, said):
+    """`check` tells them, and so does play."""
+    (finding,) = [found for found in check(game).findings if found.topic == "words"]
+    assert said in finding.text
+    graph = solve(game).graph
+    narrator = Narrator(graph, game)
+    asked = {"told": narrator.told, "describe": narrator.position, "cells": narrator.board}
+    word = said.partition("(")[0]
+    with pytest.raises(RulesError) as caught:
+        asked[word](*(0, 0)[: 1 + (word == "told")])
+    assert said in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["pig", "royal-ur", "dice-blackjack", "yahtzee"])

@@ -28,7 +28,8 @@ solve unmarked.py | size is no parameter yet & @dataclass(frozen=True)
 solve piglet --save unmarked.py | unmarked.py is a program & another name
 export piglet --to json --out unmarked.py | isn't overwritten
 verify unmarked.py | unmarked.py names a game & file is missing
-advise pig | --state & rollwise advise --help
+tune pig | --vary & rollwise tune --help
+solve gameless.py | gameless.py has no game & class Own(Game)
 solve pig size=3 | pig & size & target
 solve pig target | name=value
 solve pig target=ten | pig & target & whole number
@@ -249,6 +250,7 @@ class Base(Game):
 """
 FILES = {
     "broken.py": "def start(:\n",
+    "gameless.py": "class Own:\n    pass\n",
     "thawed.py": SHEET.replace("(frozen=True)", ""),
     "unmarked.py": SHEET.replace("@dataclass(frozen=True)\n", ""),
     "impossible.csv": "5\n31\n",

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from cli_runner import output, refusal, run
 
-from rollwise import AGAIN, END, LOSE, PASS, WIN, Game, build, policy
+from rollwise import AGAIN, END, LOSE, PASS, WIN, Game, build, check, policy
 from rollwise.analysis.findings import oddities
 from rollwise.builders import CompileWarning
 from rollwise.errors import RulesError, TooManyStates
@@ -448,6 +448,46 @@ def test_rules_that_differ_from_time_to_time_are_refused(tmp_path, old, new, sai
     message = refusal("solve", own(tmp_path, old, new))
     assert said in message
     assert "with its weight" in message
+
+
+@pytest.mark.parametrize(
+    ("chances", "said"),
+    [
+        ("0.5, 0.2", "with the action 0 add up to 0.7, not to 1"),
+        ("0.75, 0.25", ""),
+        ("0.1, 0.9 + 1e-16", ""),
+        ("1.5, 0.25", ""),  # weights
+        ("1, 2", ""),
+    ],
+)
+def test_chances_that_do_not_add_up_to_one_are_told(tmp_path, chances, said):
+    """`check` tells them, and so does `solve`."""
+    win, lose = chances.split(", ")
+    rules = (
+        f"yield {win}, WIN, s\n        yield {lose}, LOSE, s\n"
+        "        for face in range(1, 1 + action):"
+    )
+    game = own(tmp_path, "for face in range(1, 3 + action):", rules)
+    path = Path(game.removesuffix(":Own"))
+    path.write_text(
+        path.read_text()
+        .replace("import AGAIN", "import LOSE, AGAIN")
+        .replace("yield 1, WIN", "yield 0, WIN")
+        .replace("yield 1, PASS", "yield 0, PASS")
+    )
+    texts = [f["text"] for f in json.loads(run("check", game, "--json").stdout)["findings"]
+             if f["topic"] == "chances"]  # fmt: skip
+    assert [said in text for text in texts] == ([True] if said else [])
+    assert said in run("solve", game).stderr
+
+
+def test_an_action_without_a_name_is_told(tmp_path):
+    """Where others have one: a tuple of names begins with action 0."""
+    names = "    action_names = ('one',)\n\n    def start"
+    findings = json.loads(output("check", own(tmp_path, "    def start", names), "--json"))
+    (said,) = [f["text"] for f in findings["findings"] if f["topic"] == "names"]
+    assert said.startswith("the action 1 has no name")
+    assert not [f for f in check(Pig(10)).findings if f.topic == "names"]
 
 
 def test_names_of_actions_that_depend_on_the_state_are_told(tmp_path):

@@ -193,6 +193,26 @@ def test_the_remedy_of_a_statement_fits(empty_folder, tmp_path, statement, wrong
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
+    ("statement", "remedy"),
+    [
+        ("if s.place:\n            return [0]\n        return range(1)", "yield each action"),
+        ("return [0] if s.place else range(1)", "write list(...) for it"),
+        ("x = s.place, 1\n        if s.place:\n            x = sorted(x)\n        yield 0 * x[0]",
+         "write list(...) for the tuple"),
+        ("x = 's'\n        if s.place:\n            x = s.place > 1\n        yield 0 * len(f'{x}')",
+         "write 1 for True, 0 for False"),
+    ],
+)  # fmt: skip
+def test_the_remedy_for_values_of_two_types_fits(empty_folder, tmp_path, statement, remedy):
+    place = own(tmp_path, "1")
+    place.write_text(place.read_text().replace("yield 0\n", f"{statement}\n", 1))
+    told = warning_of(place).partition("which is slower: ")[2]
+    assert "a value needs one type throughout" in told
+    assert remedy in told
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
     ("statement", "told"),
     [
         ("yield 'x', WIN, s", "a weight is a text: write a number"),
@@ -238,6 +258,41 @@ def assert_compiles(folder, sheet):
     plain = build(game, mode="interpreted")
     assert np.array_equal(compiled.states, plain.states)
     assert np.array_equal(compiled.outcome_state, plain.outcome_state)
+
+
+STARRED = """
+from typing import NamedTuple
+
+from rollwise import *
+
+class State(NamedTuple):
+    points: int
+    late: bool
+
+class Own(Game):
+    players, objective = 1, "maximize"
+
+    def start(self):
+        return State(0, False)
+
+    def actions(self, s):
+        return (0,) if s.late else (0, 1)
+
+    def reward(self, s, action):
+        return s.points if action == 0 else 0
+
+    def outcomes(self, s, action):
+        if action == 0:
+            yield 1, END, s
+        else:
+            for ways, counts in dice.counts(2, 3):
+                yield ways, AGAIN, State(sum(k * counts[k] for k in (1, 3)), True)
+"""
+
+
+def test_rules_that_import_everything_compile(tmp_path):
+    """`from rollwise import *` imports `dice`, and Python compiles its calls otherwise."""
+    assert_compiles(tmp_path, STARRED)
 
 
 @pytest.mark.parametrize("first", range(0, len(COMPILED), GROUP))

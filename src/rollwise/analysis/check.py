@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 from rollwise.analysis.findings import (
     MOST_ASKED,
     Report,
+    chances_off,
     look_at_progress,
     nothing_at_stake,
     oddities,
+    unnamed,
 )
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
@@ -109,9 +111,13 @@ def check(game: Game, *, max_states: int | None = None, progress: Progress | Non
         compare_builders(report, game, graph.states[graph.positions[chosen]])
     if game.made_from is game:
         _look_for_oddities(report, graph)
+        if fault := chances_off(graph):
+            report.add("warning", "chances", fault)
+        if fault := unnamed(graph):
+            report.add("note", "names", fault)
     if fault := nothing_at_stake(graph):
         report.add("warning", "stakes", fault)
-    _look_for_unreachable(report, graph)
+    _look_for_unreachable(report, graph, getattr(game, "home", 0))
     if not _look_for_endless_play(report, game, graph):
         return report
     try:
@@ -174,10 +180,11 @@ def _look_for_oddities(
         report.add("ok", "fields", "there is one position; a state needs a field all the same")
 
 
-def _look_for_unreachable(report: Report, graph: StateGraph) -> None:
+def _look_for_unreachable(report: Report, graph: StateGraph, home: int) -> None:
+    """Look for states that play doesn't come to; a cycle of endless play ends at its home."""
     reached = np.zeros(graph.n_states, np.bool_)
-    reached[0] = True
-    frontier = np.array([0])
+    frontier = np.array([0, home])
+    reached[frontier] = True
     # breadth first over all actions
     while len(frontier):
         edges = outcomes_of(graph, actions_of(graph, frontier)[0])[0]
@@ -216,7 +223,8 @@ def _look_for_endless_play(report: Report, game: Game, graph: StateGraph) -> boo
         return True
     stays = staying_actions(graph, endless)
     places = describe(graph, endless, stays, shown=5)
-    text = f"the players can go round for ever in {len(endless):,} states: {places}"
+    who = "players" if graph.players > 1 else "player"
+    text = f"the {who} can go round for ever in {len(endless):,} states: {places}"
     if graph.players > 2:
         report.add("error", topic, f"{text}. A game for {graph.players} has to end")
         return False

@@ -10,16 +10,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from rollwise.analysis.losses import Loss, loss_of
-from rollwise.answer.average import average_of, average_of_policy
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
-from rollwise.derive.average import Average
 from rollwise.errors import UsageError
 from rollwise.graph.choices import first_of_each_state, fold_actions, has_choice
 from rollwise.graph.policies import Policy, Ties, reached_by, ties_in_play
 
 Ints = NDArray[np.int64]
-ROUNDING = 2.0**-52  # of a difference
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,17 +112,9 @@ def difference(old: Solution, new: Solution) -> Difference:
         new.best_actions[changed],
         costs[changed],
         carried,
-        _loss(new, carried),
+        loss_of(Policies.of(new), carried),
         ties_in_play(two, old_ones, *others),
     )
-
-
-def _loss(new: Solution, carried: Policy) -> Loss:
-    """The loss of a policy against optimal play; of the average, in play without an end."""
-    if not isinstance(new.game, Average):
-        return loss_of(Policies.of(new), carried)
-    (best, sure), (got, off) = average_of(new), average_of_policy(new.game, carried)
-    return Loss(best - got, best - got, None, None, sure + off + ROUNDING * abs(best), None)
 
 
 def _matched(rows: NDArray[Any], among: NDArray[Any]) -> Ints:

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from rollwise.builders.rules import Rules, as_progress
 from rollwise.errors import RulesError
 from rollwise.game import Game
-from rollwise.graph import StateGraph
+from rollwise.graph import KEEP, THROW, StateGraph
 from rollwise.graph.choices import outcome_action
+from rollwise.graph.naming import listed
 from rollwise.hooks import HOOKS
 
 Level = Literal["error", "warning", "note", "ok"]
@@ -32,6 +33,7 @@ EXCHANGE = (
     "the two players"
 )
 MOSTLY, HARDLY_EVER = 0.5, 0.1
+OFF = 1e-9  # far above the roundings of a sum of chances
 MOST_ASKED = 200_000  # states checked for progress, or for policies
 
 
@@ -123,6 +125,45 @@ def nothing_at_stake(graph: StateGraph) -> str:
         return ""
     ending = {1.0: "won", 0.0: "drawn", -1.0: "lost"}.get(float(ends[0]), f"worth {ends[0]:g}")
     return f"every play that ends is {ending}, whatever is done: no outcome ends it otherwise"
+
+
+def chances_off(graph: StateGraph) -> str:
+    """The first chances of an action that don't add up to 1; empty if all do.
+
+    Weights with a fraction, none above 1, are meant as chances.
+    """
+    weight, starts = graph.lotteries.weight, graph.lotteries.indptr[:-1]
+    if not np.issubdtype(weight.dtype, np.floating) or not len(weight):
+        return ""
+    total = np.add.reduceat(weight, starts)
+    are_chances = np.maximum.reduceat(weight, starts) <= 1
+    are_chances &= np.logical_or.reduceat(weight != np.rint(weight), starts)
+    off = are_chances & (np.abs(total - 1) > OFF)
+    action = np.flatnonzero(off[graph.action_lottery])
+    if not len(action):
+        return ""
+    a = int(action[0])
+    s = int(graph.action_state[a])
+    return (
+        f"the chances in the state {graph.state_text(s)} with the action "
+        f"{graph.view.action(a)} add up to {total[graph.action_lottery[a]]:.6g}, not to 1; "
+        "rollwise divides them by their sum"
+    )
+
+
+def unnamed(graph: StateGraph) -> str:
+    """The actions without a name in a game that names others; empty if there are none."""
+    vocabulary = graph.vocabulary
+    labels = [k for k in vocabulary.labels if k != THROW and not (graph.has_pool and k >= KEEP)]
+    without = [k for k in labels if k not in vocabulary.names]
+    if len(without) in (0, len(labels)):
+        return ""
+    kind = "actions" if len(without) > 1 else "action"
+    verb = "have" if len(without) > 1 else "has"
+    return (
+        f"the {kind} {listed([str(k) for k in without])} {verb} no name; action_names begins with "
+        "the name of action 0, or is a dictionary"
+    )
 
 
 def look_at_progress(

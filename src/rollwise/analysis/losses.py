@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from rollwise.answer.average import average_of, average_of_policy
 from rollwise.answer.evaluation import best_response, evaluate
 from rollwise.answer.optimal_set import ranges_against
 from rollwise.answer.references import Policies
+from rollwise.derive.average import Average
 from rollwise.errors import UsageError
 from rollwise.graph.policies import Policy, ties_in_play
 from rollwise.graph.view import sign_of
 from rollwise.simulate.exact import certified_at
 
+ROUNDING = 2.0**-52  # of a difference of two averages
 NO_SPREAD = 1e-12  # a range of this width is one number
 
 
@@ -102,8 +105,15 @@ class Loss(NamedTuple):
 
 
 def loss_of(policies: Policies, policy: Policy) -> Loss:
-    """The loss of a policy of a game against optimal play."""
+    """The loss of a policy against optimal play; of the average, in play without an end."""
     graph, solution = policies.graph, policies.solution
+    if isinstance(solution.game, Average):
+        (average, off), (got, error) = (
+            average_of(solution),
+            average_of_policy(solution.game, policy),
+        )
+        bound = off + error + ROUNDING * abs(average)
+        return Loss(average - got, average - got, None, None, bound, None)
     two = graph.players == 2
     evaluation = evaluate(policies, policy, "optimal" if two else None, starts=[0])
     best, sure = solution.value, float(solution.error_bounds[0])

@@ -17,6 +17,7 @@ from rollwise.answer.evaluation import evaluate
 from rollwise.derive.average import Average
 from rollwise.errors import EndlessPlay, RulesError
 from rollwise.game import Game
+from rollwise.graph.choices import outcome_action
 from rollwise.graph.policies import Policy
 
 if TYPE_CHECKING:
@@ -161,12 +162,37 @@ def _blur(game: Average) -> float:
     return float(np.max(4 * UNIT * (abs(game.rate or 0.0) + np.abs(reward) / duration)))
 
 
+def with_home_of(game: Average, policy: Policy) -> Average:
+    """The game with a home to which a policy returns from the start.
+
+    The same game if the policy returns to its home, or if it comes to parts of the game that it
+    never leaves, to different ones by chance.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import breadth_first_order, connected_components
+
+    graph = game.inner_graph
+    taken = (policy.probability > 0)[outcome_action(graph)] & (graph.outcome_weight > 0)
+    source = graph.action_state[outcome_action(graph)][taken]
+    target = graph.outcome_state[taken]
+    edges = coo_array((np.ones(len(source)), (source, target)), [graph.n_states] * 2)
+    reached = breadth_first_order(edges.tocsr(), 0, return_predecessors=False)
+    part = connected_components(edges, connection="strong")[1]
+    left = np.unique(part[source[part[source] != part[target]]])
+    last = reached[~np.isin(part[reached], left)]
+    last = last[last < graph.n_positions]
+    if len(np.unique(part[last])) != 1 or game.home in last:
+        return game
+    return replace(game, home=int(last.min()))
+
+
 def average_of_policy(game: Average, policy: Policy) -> tuple[float, float]:
     """The average of a policy and its error bound.
 
     A cycle brings the value at home, at the rate of the game, in its expected duration. The average
     is the rate and the ratio of both.
     """
+    game = with_home_of(game, policy)
     home, graphs = game.home, (game.derive(), game.cycle(game.durations))
     (value, bound), (time, off) = (
         (float(run.values[home]), float(np.inf if run.bounds is None else run.bounds[home]))

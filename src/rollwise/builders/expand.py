@@ -396,7 +396,7 @@ def _checked_outcome(
         ) from None
     if type(weight) is not int or weight < 0:
         weight = _checked_weight(rules, weight, at, action)
-    is_whole = isinstance(then, int | np.integer)
+    is_whole = isinstance(then, int | np.integer) and not isinstance(then, bool)
     if not is_whole or not rules.allows(int(then)):
         raise rules.fault(f"{rules.then_error(then)} in the state {rules.where(at, action)}")
     then = int(then)

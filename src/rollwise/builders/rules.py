@@ -237,6 +237,11 @@ class Rules:
         try:
             signature.bind(self.game, *given)
         except TypeError:
+            if not given:
+                return (
+                    f"{self.game.name}: {name}{signature} doesn't take its arguments; write "
+                    f"def {name}(self)"
+                )
             throws = "has throws(s)" if self.has_throws else "has no throws(s)"
             if ROLLS_LEFT in given:
                 throws = "has a pool of dice"
@@ -250,6 +255,10 @@ class Rules:
 
     @cached_property
     def start(self) -> Any:
+        if type(self.game).start is Game.start:
+            raise self.fault("it has no start(); def start(self) returns the opening position")
+        if fault := self._not_taken("start", type(self.game).start, ()):
+            raise RulesError(fault)
         with failing(RulesError, f"{self.game.name}: start() fails"):
             return self.game.start()
 
@@ -472,7 +481,8 @@ class Rules:
 
     def then_error(self, then: Any) -> str:
         """The error message for a forbidden `then`."""
-        code = int(then) if isinstance(then, int | np.integer) else -1
+        is_whole = isinstance(then, int | np.integer) and not isinstance(then, bool)
+        code = int(then) if is_whole else -1
         if says_of_seats(code):
             return (
                 f"{then_text(code)} in a game that is solved for one player or two, where WIN, "
@@ -498,7 +508,9 @@ class Rules:
                 f"{self.game.objective!r} (allowed: {self.allowed_text}{hint})"
             )
         other = ""
-        if isinstance(then, float) and self.payoffs_allowed:
+        if isinstance(then, bool):
+            other = "; WIN if won else PASS makes one of a condition"
+        elif isinstance(then, float) and self.payoffs_allowed:
             other = f"; payoff({then:g}) ends the game with that payoff"
         elif isinstance(then, tuple):
             other = "; `then` precedes the next state: (weight, then, next_state)"

@@ -853,7 +853,10 @@ class RulesOfThumb(GameDocument, frozen=True, kw_only=True, tag="rollwise/thumb/
             )
         else:
             seats = ", on average over the seats" if len(heads) > 2 else ""
-            yield f"losses against optimal play in {unit}{seats} ({sure}); {best}"
+            what = f"losses against optimal play in {unit}{seats}"
+            if self.unit == AVERAGE:
+                what = f"losses of the {AVERAGE}, against optimal play"
+            yield f"{what} ({sure}); {best}"
             if seats and not is_score:
                 yield (
                     "the exploitability is the mean payoff of a best response: 1 for a win, -1 for "
@@ -867,12 +870,20 @@ class RulesOfThumb(GameDocument, frozen=True, kw_only=True, tag="rollwise/thumb/
             )
 
 
-def thumb_document(graph: StateGraph, frontier: Frontier) -> RulesOfThumb:
-    """The rules of thumb of a game. A ``policy`` can be kept as a file and given as a policy."""
+def thumb_document(
+    graph: StateGraph, frontier: Frontier, *, is_average: bool = False
+) -> RulesOfThumb:
+    """The rules of thumb of a game. A ``policy`` can be kept as a file and given as a policy.
+
+    Parameters
+    ----------
+    is_average : bool
+        The losses are of the average of endless play.
+    """
     rules = [
         ThumbRule.from_result(rule, policy=rule.rule.document(graph)) for rule in frontier.rules
     ]
-    name = graph.view.worth_name
+    name = AVERAGE if is_average else graph.view.worth_name
     return RulesOfThumb.on(graph, frontier, kind="certified", rules=rules, unit=name)
 
 

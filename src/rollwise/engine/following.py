@@ -26,6 +26,7 @@ from rollwise.layers.layer import MOST_FEEDBACK, Layer
 from rollwise.machine.interrupts import heard
 
 ACCURACY = 1e-9  # of values found by sweeps
+ROUNDING = 2.0**-50  # for each position of a component
 VISITS_LOST = 1e-3  # share of the visits to a component that may be left out
 MOST_ROUNDS = 10_000  # sweeps over one component
 
@@ -263,8 +264,9 @@ def evaluate_chosen(
             slope[f] = 1.0
             evaluate(0, low, high, block, tables, kept, nothing, values, slope)
             # For f itself this is an equation: x = values[f] + slope[f] * x.
+            # Up to rounding, no play leaves the component where this is 0.
             own = 1.0 - slope[f]
-            step = values[f] / own if own != 0.0 else np.inf
+            step = values[f] / own if abs(own) > ROUNDING * (high - low) else np.inf
             for i in range(index(low), index(high)):
                 values[i] += slope[i] * step
                 slope[i] = 0.0

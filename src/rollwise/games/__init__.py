@@ -93,7 +93,9 @@ def find(reference: str) -> type[Game]:
         classes = _games_of(_load(Path(reference)))
         if len(classes) == 1:
             return classes[0]
-        names = ", ".join(cls.__name__ for cls in classes) or "none"
+        if not classes:
+            raise UnknownGame(f"{reference} has no game; a game is a class such as class Own(Game)")
+        names = ", ".join(cls.__name__ for cls in classes)
         raise UnknownGame(
             f"{reference}: which game? Write {reference}:ClassName (games in it: {names})"
         )

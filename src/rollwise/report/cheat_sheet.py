@@ -103,6 +103,8 @@ def card(policies: Policies, found: Frontier, heading: str, *, errors: bool = Tr
         Whether a picture of its errors follows.
     """
     rule, errs = found.rules[-1], ""
+    is_average = policies.game is not None and policies.game.made_from.objective == "average"
+    losses = thumb_document(policies.graph, found, is_average=is_average)
     if errors:
         policy = rule.rule.policy(policies.graph, policies.game, "this rule")
         with suppress(UsageError):  # a game with one position only
@@ -112,7 +114,7 @@ def card(policies: Policies, found: Frontier, heading: str, *, errors: bool = Tr
     )
     parts = [f"<div class='rule'>\n{sentences}\n</div>\n"]
     for title, body in (
-        ("Its loss, and shorter rules", html_of(thumb_document(policies.graph, found).blocks())),
+        ("Its loss, and shorter rules", html_of(losses.blocks())),
         ("Best play", limit_table(policies.solution)),
         ("Where it errs", errs),
     ):

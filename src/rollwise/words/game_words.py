@@ -22,6 +22,12 @@ from rollwise.graph import KEEP, THROW, StateGraph
 from rollwise.graph.layout import StateLayout
 
 MOST_STATES = 60  # in the sample of `word_faults`, evenly spread
+# Words about an action, and their arguments after it.
+AFTER_ACTION = {
+    **dict.fromkeys(("action_text", "deed", "throw"), ()),
+    "told": ("then", "after"),
+    "fallen": ("faces",),
+}
 MOST_THROWS = 1_000  # or outcomes of an action, in the sample
 
 Outcomes = Sequence[tuple[Any, int, Any]]
@@ -147,7 +153,29 @@ class Words:
         except (RollwiseError, passed_on, *PASSED_ON):
             raise
         except BaseException as error:
-            raise RulesError(f"{self.game.name}: {word}() fails: {fault_text(error)}") from error
+            if word == "show" and type(self.game).show is Game.show:
+                self.cells(*arguments)  # the fault is theirs
+            fault = self._not_taken(word, len(arguments)) if isinstance(error, TypeError) else ""
+            fault = fault or f"{word}() fails: {fault_text(error)}"
+            raise RulesError(f"{self.game.name}: {fault}") from error
+
+    def _not_taken(self, word: str, n: int) -> str:
+        """The fault of a method that doesn't take n arguments; empty if it takes them."""
+        signature = inspect.signature(getattr(type(self.game), word))
+        try:
+            signature.bind(self.game, *range(n))
+        except TypeError:
+            names = tuple(inspect.signature(getattr(Game, word)).parameters)[1:]
+            if word in AFTER_ACTION:
+                thrown = ("throw", "rolls_left")[
+                    : self.game.has_throws + self.game.reads_rolls_left
+                ]
+                names = ("s", *thrown, "action", *AFTER_ACTION[word])
+            return (
+                f"{word}{signature} doesn't take its arguments; write "
+                f"def {word}(self, {', '.join(names)})"
+            )
+        return ""
 
     def _fault(self, word: str, given: Any, right: str) -> RulesError:
         return RulesError(f"{self.game.name}: {word}() gives {shown(given)}; {right}")

@@ -4,6 +4,8 @@ The rule plays against an optimal policy, in either seat; or alone, in a game fo
 contains the reachable positions only. It is arranged once, for a free first seat. Then a rule is an
 array of actions, and its loss takes a sweep in compiled code (`rollwise.engine.following`).
 
+In play without an end a rule plays cycles, from home to home, and its loss is that of the average.
+
 The loss of a rule is a sum over states: expected visits times the regret of its action. The visits
 and the later values depend on the rule. The gain of a changed rule is first *estimated* with the
 visits of the present rule. The changes with the best estimates are scored.
@@ -20,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.answer.references import Policies
+from rollwise.derive.average import Average
 from rollwise.derive.seats import take_seats
 from rollwise.engine.following import Following, Memory
 from rollwise.errors import UsageError
@@ -36,6 +39,7 @@ MOST_FORMS = 1500
 SUMS = ((4, 3), (16, 2))
 MOST_PRODUCT = 1600  # of two features: products beyond 40 × 40 are too hard at the table
 TIMES = ((4, (2, 3, 4, 5, 6, 7, 8, 9, 10, 12)), (8, (2, 3, 4, 6, 8)))
+SINGULAR = 1e-6
 MOST_LABELS = 12  # actions that clauses name
 Floats = NDArray[np.float64]
 Taken = NDArray[np.int32]
@@ -125,6 +129,10 @@ class Setting:
         The features of the actions.
     of_the_sheet : bool
         Whether the rule sheet offers features of actions.
+    start : int
+        The first state of play; in play without an end, its home.
+    times : StateGraph or None
+        In play without an end, the graph with the durations of the actions as rewards.
     """
 
     graph: StateGraph
@@ -132,6 +140,8 @@ class Setting:
     states: Columns
     actions: Columns
     of_the_sheet: bool = False
+    start: int = 0
+    times: StateGraph | None = None
 
     @classmethod
     def of(cls, policies: Policies, features: Features | None = None) -> Setting:
@@ -150,7 +160,10 @@ class Setting:
             for name, numbers in columns.states.items()
             if not is_set(policies.game, name, np.unique(numbers).tolist())
         }
-        return cls(graph, optimal, states, columns.actions, offered)
+        start, times, game = 0, None, policies.game
+        if isinstance(game, Average):
+            start, times = game.home, game.cycle(game.durations)
+        return cls(graph, optimal, states, columns.actions, offered, start, times)
 
 
 class Scorer:
@@ -179,17 +192,20 @@ class Scorer:
     def __init__(self, setting: Setting) -> None:
         graph, optimal = setting.graph, setting.optimal
         two = graph.players == 2
-        seats = take_seats(graph, [None, optimal] if two else [None], [0])
+        seats = take_seats(graph, [None, optimal] if two else [None], [setting.start])
         self.graph, self._seats, self._two = graph, seats, two
         self.of_the_sheet = setting.of_the_sheet
         self._following = Following(layer_of_graph(seats.graph))
         self._starts = self._following.place[: 2 if two else 1]
+        self._timing = None
+        if setting.times is not None:
+            timed = take_seats(setting.times, [None], [setting.start])
+            self._timing = Following(layer_of_graph(timed.graph))
         self._find_choices(setting)
         self._scale = (0.25 if two else 0.5) if not graph.is_score else (0.5 if two else 1.0)
-        self._best = 0.0
         # optimal play has the loss 0, and its values are where every evaluation begins
         self._optimal = self._taken_by(optimal)
-        self._best = -self.loss(self._optimal)
+        self._best = self._worth(self._optimal, self._memory)
         self._following.evaluate(self._memory)
         self._following.begin = self._memory.values.copy()
 
@@ -255,13 +271,27 @@ class Scorer:
         taken : (n_choices,) int32
             Indices into the actions of all states with a choice.
         """
-        memory = self._memory if memory is None else memory
+        loss = self._best - self._worth(taken, self._memory if memory is None else memory)
+        # no rule gains against optimal play: its equations were singular but for rounding
+        return loss if loss > -SINGULAR * (1 + abs(self._best)) else np.inf
+
+    def _worth(self, taken: Taken, memory: Memory) -> float:
+        """The worth of some actions, mean over the seats; minus infinity for endless play."""
         self._following.take(memory, self._choices, self._arranged[taken])
         if not self._following.evaluate(memory, self._starts):
-            return np.inf
+            return -np.inf
         first, *second = memory.values[self._starts]
         mean = first - sum(second)  # values are the mover's
-        return float(self._best - mean * self._scale)
+        return float(mean * self._scale / self._duration(taken))
+
+    def _duration(self, taken: Taken) -> float:
+        """The expected duration of a cycle; 1 in a game with an end."""
+        if self._timing is None:
+            return 1.0
+        memory = self._timing.memory()
+        self._timing.take(memory, self._choices, self._arranged[taken])
+        ends = self._timing.evaluate(memory, self._starts)
+        return float(memory.values[self._starts[0]]) if ends else np.inf
 
     def visits(self, taken: Taken) -> Floats:
         """Approximate expected visits of each state with a choice: (n_choices,) float64."""

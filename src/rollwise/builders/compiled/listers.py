@@ -71,16 +71,19 @@ def translated(function: FunctionType) -> Translation:
     definition = _definition(function)
     if definition is None:
         return own
-    modules = [name for name in code.co_names if inspect.ismodule(function.__globals__.get(name))]
-    if not _same(compiled(definition, code.co_freevars, modules), code):
+    named = [name for name in code.co_names if inspect.ismodule(function.__globals__.get(name))]
+    for modules in (named, []):  # imported by name, or by `from rollwise import *`
+        if _same(compiled(definition, code.co_freevars, modules), code):
+            break
+    else:
         return own  # the file has changed, or the function is wrapped
     _TREES[code] = copy.deepcopy(definition)
     defaults, arguments = list(function.__defaults__ or ()), definition.args
-    named = function.__kwdefaults__ or {}
+    given_by_name = function.__kwdefaults__ or {}
     if arguments.kwonlyargs and not arguments.vararg:
         # Numba lacks parameters given by name only. They become plain ones where defaults stay
         # last.
-        given = [named[a.arg] for a in arguments.kwonlyargs if a.arg in named]
+        given = [given_by_name[a.arg] for a in arguments.kwonlyargs if a.arg in given_by_name]
         if len(given) == len(arguments.kwonlyargs) or not defaults + given:
             arguments.args += arguments.kwonlyargs
             arguments.kwonlyargs, arguments.kw_defaults = [], []

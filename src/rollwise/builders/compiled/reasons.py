@@ -62,12 +62,25 @@ NUMBERS = "write a list of numbers, or of lists of one length, instead"
 OTHERWISE = (
     "write it with numbers, tuples of whole numbers, NumPy arrays, loops and helper functions"
 )
+TRUTHS = "write 1 for True, 0 for False, and add 0 to a condition"
 ONE_YIELD = (
     "all yields of a rule need the same parts, each of one type: (weight, then, next_state), also "
-    "where play ends; adding 0 makes a truth value a number"
+    f"where play ends; where some have a truth value and others a number, {TRUTHS}"
 )
 THROUGH_SELF = "read constants and methods of a game through self"
-ONE_TYPE = "a value needs one type throughout; adding 0 makes a truth value a number"
+ONE_TYPE = "a value needs one type throughout"
+# What the types have in common, by signs of them in Numba's message: the first sign counts.
+ONE_TYPES = {
+    "bool": f"{ONE_TYPE}: {TRUTHS}",
+    "return type.*(Tuple|list|range)": (
+        f"{ONE_TYPE}, and tuples, lists and ranges are different ones: yield each action instead"
+    ),
+    "Tuple.*list|list.*Tuple": (
+        f"{ONE_TYPE}, and a tuple and a list are two: write list(...) for the tuple"
+    ),
+    "range": f"{ONE_TYPE}, and a range has its own: write list(...) for it",
+    "Tuple": f"{ONE_TYPE}, and tuples of different lengths are different ones: write lists",
+}
 READS = (
     "of self, rules may read numbers, texts, members of enumerations, NumPy arrays, methods, and "
     "tuples, lists and dictionaries of numbers"
@@ -327,4 +340,6 @@ def _of_types(text: str, source: Source, place: Place | None) -> Found | None:
     what = f"the variable {variable[1]!r}" if variable else "a value that two ways lead to"
     if "unify return type" in text:
         what = "the answer of a function"
-    return what, ONE_TYPE, None
+    line = next(line for line in text.splitlines() if re.search("an(not|'t) unify", line))
+    remedy = next((told for sign, told in ONE_TYPES.items() if re.search(sign, line)), ONE_TYPE)
+    return what, remedy, None

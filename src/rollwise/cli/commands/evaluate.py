@@ -179,7 +179,9 @@ def _evaluated(
     A rule of thumb of a large game is followed turn by turn, from the start, without a policy.
     """
     from rollwise.answer import kept
+    from rollwise.answer.average import with_home_of
     from rollwise.answer.evaluation import evaluate
+    from rollwise.derive.average import Average
 
     with Progress() as progress:
         of_start = method == "exact" and names[1] is None and position is None and not all_states
@@ -201,6 +203,8 @@ def _evaluated(
         progress("evaluating", 0, None)
         # sweeps are counted as the textbooks do it: over the whole game
         starts = [s] if method == "exact" and not all_states else None
+        if of_start and isinstance(game, Average):
+            graph = with_home_of(game, mine).derive()
         found = evaluate(graph, mine, theirs, method=method, starts=starts, **options)
     return graph, s, mine, theirs, found
 

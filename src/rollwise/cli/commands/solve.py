@@ -232,11 +232,12 @@ def _oddities(solution: Solution) -> list[str] | UnsetType:
     graph = solution.graph
     if graph.n_outcomes > QUICKLY_SEEN:
         return []
-    from rollwise.analysis.findings import nothing_at_stake, oddities
+    from rollwise.analysis.findings import chances_off, nothing_at_stake, oddities
 
-    nothing, game = nothing_at_stake(graph), solution.game
-    odd = oddities(graph) if game is None or game.made_from is game else []
-    return [*odd, *([nothing] if nothing else []), *_names_that_differ(solution)]
+    odd, game = [nothing_at_stake(graph)], solution.game
+    if game is None or game.made_from is game:
+        odd = [*oddities(graph), chances_off(graph), *odd]
+    return [*filter(None, odd), *_names_that_differ(solution)]
 
 
 def _names_that_differ(solution: Solution) -> list[str]:

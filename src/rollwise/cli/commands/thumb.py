@@ -81,8 +81,12 @@ def thumb(
         rule, text = search.rules[-1].rule, found.rules[-1].text
         typer.echo(python_source(rule, graph, chosen, text))
     else:
-        document = seats_thumb_document if has_many(chosen) else thumb_document
-        render(document(graph, found), *written)
+        if has_many(chosen):
+            document = seats_thumb_document(graph, found)
+        else:
+            is_average = chosen.made_from.objective == "average"
+            document = thumb_document(graph, found, is_average=is_average)
+        render(document, *written)
     end_if(search.stopped, "stopped; these are the rules found so far", 130)
 
 
