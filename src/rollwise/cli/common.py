@@ -14,6 +14,7 @@ from rollwise.cli.streams import ASKED
 from rollwise.errors import ParameterError, UnknownGame, UsageError
 from rollwise.game import Game, has_many
 from rollwise.games import create, find, names_a_file
+from rollwise.graph.layout import members_of
 from rollwise.graph.naming import read_numbers, state_text, title_of, typed_state
 
 if TYPE_CHECKING:
@@ -196,7 +197,7 @@ def read_state(text: str, game: Game) -> dict[str, Any]:
         start = state_text(rules.field_names, rules.start_row[0].tolist())
         return f"as in {start.replace(' ', '')}"
 
-    return typed_state(text, example)
+    return typed_state(text, example, members_of(game))
 
 
 def read_throw(text: str | None) -> tuple[int, ...] | None:

@@ -36,6 +36,7 @@ from rollwise.documents.hidden import (
 from rollwise.documents.model import Rows
 from rollwise.errors import RulesError, UsageError
 from rollwise.game import Game
+from rollwise.graph.layout import members_of
 from rollwise.graph.naming import typed_state
 from rollwise.hidden import Answer, Situation
 from rollwise.hidden import solve as solve_game
@@ -107,7 +108,7 @@ def table(
     load: str | None,
 ) -> None:  # fmt: skip
     """``rollwise table``."""
-    from rollwise.answer.filters import rows_where
+    from rollwise.answer.filters import numbered, rows_where
 
     answer = find_answer(game, saved=load)
     if answer.n_situations > MOST_ROWS:
@@ -117,6 +118,7 @@ def table(
         )
     situations = list(answer.situations())
     if where is not None:
+        where = numbered(where, members_of(game))
         kept = np.flatnonzero(rows_where(_frame(answer, situations), where))
         situations = [situations[k] for k in kept.tolist()]
     shown = situations[: SHOWN if limit is None and form is None else limit]
@@ -134,7 +136,8 @@ def table(
 
 def advise(game: Game, state: str, load: str | None) -> None:
     """``rollwise advise``."""
-    sees = typed_state(state, lambda: f"as in {game.start()._fields[0]}=1")
+    example = f"as in {game.start()._fields[0]}=1"
+    sees = typed_state(state, lambda: example, members_of(game))
     answer = find_answer(game, saved=load)
     found = answer.find(sees)
     render(
