@@ -62,9 +62,9 @@ def typed_state(
         words = (members or {}).get(name)
         field = _numbers_of(name, value[1:-1] if several else value, words)
         if value[:1] == "{" and value[-1:] == "}":  # a set, as in `rollwise.bits`
-            members = read_numbers(value[1:-1])
-            is_set = members is not None and all(0 <= k < LARGEST_SET for k in members)
-            field = (sum(1 << k for k in set(members or ())),) if is_set else None
+            inside = read_numbers(value[1:-1])
+            is_set = inside is not None and all(0 <= k < LARGEST_SET for k in inside)
+            field = (sum(1 << k for k in set(inside or ())),) if is_set else None
         if truth is not None:
             field = (int(truth),)
         is_number = field is not None and (several or len(field) == 1)
@@ -82,10 +82,13 @@ def _numbers_of(name: str, text: str, words: Mapping[str, int] | None) -> tuple[
     if field is not None or words is None:
         return field
     typed = text.replace(",", " ").split()
-    numbers = [read_numbers(word) or (words.get(member_word(word)),) for word in typed]
-    if unknown := [word for word, (n,) in zip(typed, numbers, strict=True) if n is None]:
-        raise UnknownState(no_member(name, unknown[0], words))
-    return tuple(n for (n,) in numbers)
+    numbers = []
+    for word in typed:
+        number = read_numbers(word) or (words.get(member_word(word)),)
+        if number[0] is None:
+            raise UnknownState(no_member(name, word, words))
+        numbers.append(number[0])
+    return tuple(numbers)
 
 
 def no_member(field: str, word: str, words: Mapping[str, int]) -> str:
