@@ -339,3 +339,24 @@ def test_small_layers_together_have_the_answers_of_each(
     assert bounds.max() < 1e-10
     assert np.array_equal(found.space.actions, each.space.actions)
     assert found.space.n_outcomes == each.space.n_outcomes
+
+
+@pytest.mark.parametrize("game", [Pig(target=20), Yahtzee(boxes=2)], ids=lambda game: game.name)
+def test_each_state_is_asked_for_its_progress_once(
+    game: Game, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The search for a layer asks its states and their targets, and nobody asks them again."""
+    asked: list[Any] = []
+    of = layer_walk.Reached.of
+
+    def noted(self: Any, rows: Any, **how: Any) -> Any:
+        asked.extend(map(tuple, rows.tolist()))
+        return of(self, rows, **how)
+
+    monkeypatch.setattr(layer_walk.Reached, "of", noted)
+    monkeypatch.setattr(layer_walk, "OUTCOMES_AT_ONCE", 10**9)  # a layer in one piece
+    layers = find_layers(game)
+    n_states = layers.ends[-1] if hasattr(layers, "ends") else len(layers.progress)
+    assert len(asked) < 2 * n_states
+    if not game.has_throws:  # the compiled search has asked all states but the start
+        assert set(asked) == {tuple(Rules(game).start_row[0].tolist())}

@@ -16,11 +16,14 @@ import numpy as np
 
 from rollwise.errors import ExpressionError, suggestion
 from rollwise.faults import too_deep
+from rollwise.graph.layout import member_word
+from rollwise.graph.naming import no_member
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from rollwise.graph.layout import Members
     from rollwise.graph.naming import Vocabulary
 
 LONGEST = 2000
@@ -89,6 +92,70 @@ def parse_filter(
     expression = reader.condition(tree)
     assert isinstance(expression, pl.Expr)
     return expression
+
+
+def numbered(text: str, members: Members) -> str:
+    """A condition with numbers in place of the members of enumerations.
+
+    ``phase == GO`` and ``phase in ["go", "stop"]`` name members of the field `phase`.
+
+    Parameters
+    ----------
+    members : mapping
+        See `rollwise.graph.layout.members_of`.
+
+    Raises
+    ------
+    ExpressionError
+        A word in quotes is no member.
+    """
+    if not members:
+        return text
+    try:
+        tree = ast.parse(_undotted(text).strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return text  # `parse_filter` names the fault
+    if too_deep(tree):
+        return text
+    reader = _Numbered(members)
+    tree = reader.visit(tree)
+    return ast.unparse(tree).replace(DOT, ".") if reader.found else text
+
+
+class _Numbered(ast.NodeTransformer):
+    """Puts numbers in place of members that are compared with their field."""
+
+    def __init__(self, members: Members) -> None:
+        self.members, self.found = members, False
+
+    def visit_Compare(self, node: ast.Compare) -> ast.Compare:
+        parts = [node.left, *node.comparators]
+        # each part is compared with both of its neighbours
+        for k, part in enumerate(parts):
+            field = part.id.replace(DOT, ".") if isinstance(part, ast.Name) else ""
+            if field not in self.members:
+                continue
+            for beside in {k - 1, k + 1} & set(range(len(parts))):
+                parts[beside] = self.number(field, parts[beside])
+        return ast.Compare(parts[0], node.ops, parts[1:])
+
+    def number(self, field: str, node: ast.expr) -> ast.expr:
+        """The number of a member, or the node as it is."""
+        if isinstance(node, ast.List | ast.Tuple | ast.Set):
+            return ast.List([self.number(field, one) for one in node.elts], ast.Load())
+        words = self.members[field]
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            word = node.value
+        elif isinstance(node, ast.Name) and node.id not in self.members:
+            word = node.id
+        else:
+            return node
+        if member_word(word) in words:
+            self.found = True
+            return ast.Constant(words[member_word(word)])
+        if isinstance(node, ast.Constant):
+            raise ExpressionError(no_member(field, word, words))
+        return node
 
 
 def mentions(text: str, column: str) -> bool:

@@ -74,6 +74,7 @@ def states_where(solution: Solution, where: str | None, *, throws: bool) -> NDAr
 
     states = _states_shown(solution, throws)
     if where is not None:
+        where = solution.condition(where)
         vocabulary, parts = solution.space.vocabulary, []
         # a part of the rows at a time, so that a large table needs little memory
         for begin in range(0, len(states), ROWS_SEARCHED):

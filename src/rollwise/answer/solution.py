@@ -296,7 +296,8 @@ class Solution:
             return self
         if self.is_small:
             return self.whole()
-        chosen = self.states_where(where and said_of(where, space.field_names))
+        said = where and said_of(self.condition(where), space.field_names)
+        chosen = self.states_where(said)
         if not 0 < len(chosen) <= space.at_once:
             raise UsageError(
                 f"{self.title} is too large for one graph: choose at most {space.at_once:,} of its "
@@ -304,6 +305,18 @@ class Solution:
                 f'"{space.field_names[0]} == {space.states[-1, 0]}"; now there are {len(chosen):,}'
             )
         return self.near(chosen)[0]
+
+    def condition(self, where: str) -> str:
+        """A condition with numbers in place of the members of enumerations in the rules.
+
+        Raises
+        ------
+        ExpressionError
+        """
+        from rollwise.answer.filters import numbered
+        from rollwise.graph.layout import members_of
+
+        return where if self.game is None else numbered(where, members_of(self.game))
 
     def n_undecided(self, states: NDArray[np.int64]) -> int:
         """The number of states, among some, with bounds too wide to tell the best action."""

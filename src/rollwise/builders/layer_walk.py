@@ -510,15 +510,17 @@ class Found(NamedTuple):
 
     Attributes
     ----------
-    inside, outside : (n, n_fields) int32
-        States of the layer, including the given states, and states of other layers.
+    inside : (n, n_fields) int32
+        States of the layer, including the given states.
+    outside : list of (Key, Rows)
+        States of other layers, by their progress.
     n_outcomes : int
     merging : bool
         Whether equal outcomes are merged from now on.
     """
 
     inside: Rows
-    outside: Rows
+    outside: list[tuple[Key, Rows]]
     n_outcomes: int
     merging: bool
 
@@ -690,29 +692,27 @@ class Walk:
         """
         if self._stays or self._looked_at:
             return None
-        number, targets, n_outcomes = len(self.ends), Waiting(), 0
+        number, targets, n_outcomes = len(self.ends), dict[Key, Waiting](), 0
         kept, room = list[Expanded](), self._room
         for ends in self._pieces(roots):
             self._report(report, ends[0])
             for piece in self._expanded(roots, ends):
-                if self._any_in(key, piece.targets):
-                    self._stays = True
-                    return None
                 n_outcomes += piece.layer.n_outcomes
-                targets.add(piece.targets)
+                for target, rows in self._by_progress(piece.targets):
+                    if target == key:
+                        self._stays = True
+                        return None
+                    targets.setdefault(target, Waiting()).add(rows)
                 if room > 0:
                     kept.append(piece.packed())
                     room -= kept[-1].nbytes
-        outside = targets.rows()
-        if self._n_known + len(roots) + len(outside) > self._most:
+        outside = [(target, waiting.rows()) for target, waiting in sorted(targets.items())]
+        n_outside = sum(len(rows) for _, rows in outside)
+        if self._n_known + len(roots) + n_outside > self._most:
             return None
         if room > 0 and n_outcomes > SMALL:
             self.kept[number], self._room = kept, room
         return Found(roots, outside, n_outcomes, self.merging)
-
-    def _any_in(self, key: Key, rows: Rows) -> bool:
-        """Whether a layer has any of these states."""
-        return len(rows) > 0 and bool((self._reached.of(rows) == key).all(axis=1).any())
 
     def _pieces(self, roots: Rows) -> Iterator[list[int]]:
         """The ends of consecutive pieces of some states, for one core or two at a time."""
@@ -763,12 +763,14 @@ class Walk:
             more = explorer.run()
             n_outcomes += explorer.n_outcomes
             explorer.forget()
-        states, is_outside = explorer.graph.states[: explorer.n_states], explorer.is_outside
+        states, reached = explorer.graph.states[: explorer.n_states], explorer.reached
         merging = explorer.merging
         if len(states) > LARGE:  # frees the table before states are copied
             bench.put_away()
         del explorer
-        return Found(states[~is_outside], states[is_outside], n_outcomes, merging)
+        is_outside = np.any(reached != key, axis=1)
+        outside = by_progress(states[is_outside], reached[is_outside])
+        return Found(states[~is_outside], outside, n_outcomes, merging)
 
     @property
     def _n_known(self) -> int:
@@ -780,10 +782,10 @@ class Walk:
             here = f"finding layer {len(self.ends) + 1}, positions"
             report(here, self._n_known + n_states, None)
 
-    def _lead_to(self, key: Key, inside: Rows, outside: Rows) -> None:
+    def _lead_to(self, key: Key, inside: Rows, outside: list[tuple[Key, Rows]]) -> None:
         """Record the states reached from a layer."""
         last = key
-        for target, rows in self._by_progress(outside):
+        for target, rows in outside:
             if any(there < here for there, here in zip(target, key, strict=True)):
                 raise falls(self._rules, inside, self._reached)
             if target not in self._entries:
@@ -815,24 +817,34 @@ class Walk:
         self.extremes[further] = begin + extremes[further]
 
     def _by_progress(self, rows: Rows) -> list[tuple[Key, Rows]]:
-        """States grouped by their progress."""
-        if not len(rows):
-            return []
-        reached = self._reached.of(rows)
-        order = _order(reached)
-        rows, reached = rows[order], reached[order]
-        cuts = np.flatnonzero(np.any(reached[1:] != reached[:-1], axis=1)) + 1
-        begins, ends = [0, *cuts.tolist()], [*cuts.tolist(), len(rows)]
-        return [
-            (tuple(reached[begin].tolist()), rows[begin:end].copy())
-            for begin, end in zip(begins, ends, strict=True)
-        ]
+        """States grouped by their progress, which the rules are asked for."""
+        return by_progress(rows, self._reached.of(rows)) if len(rows) else []
 
     def _note(self, key: Key) -> None:
         heapq.heappush(self._next, _place(key))
 
     def _key_of(self, row: Rows) -> Key:
         return tuple(self._reached.of(row)[0].tolist())
+
+
+def by_progress(rows: Rows, reached: Numbers) -> list[tuple[Key, Rows]]:
+    """States grouped by their progress.
+
+    Parameters
+    ----------
+    rows : (n, n_fields) int32
+    reached : (n, n_numbers) int64
+    """
+    if not len(rows):
+        return []
+    order = _order(reached)
+    rows, reached = rows[order], reached[order]
+    cuts = np.flatnonzero(np.any(reached[1:] != reached[:-1], axis=1)) + 1
+    begins, ends = [0, *cuts.tolist()], [*cuts.tolist(), len(rows)]
+    return [
+        (tuple(reached[begin].tolist()), rows[begin:end].copy())
+        for begin, end in zip(begins, ends, strict=True)
+    ]
 
 
 def _order(reached: Numbers) -> Numbers:

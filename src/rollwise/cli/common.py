@@ -6,6 +6,7 @@ import re
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,6 +15,7 @@ from rollwise.cli.streams import ASKED
 from rollwise.errors import ParameterError, UnknownGame, UsageError
 from rollwise.game import Game, has_many
 from rollwise.games import create, find, names_a_file
+from rollwise.graph.layout import members_of
 from rollwise.graph.naming import read_numbers, state_text, title_of, typed_state
 
 if TYPE_CHECKING:
@@ -188,7 +190,11 @@ def _likeness(word: str) -> int:
 
 def read_state(text: str, game: Game) -> dict[str, Any]:
     """A state of a game as typed: ``banked=50,rival=50,turn=20``."""
-    return typed_state(text, lambda: f"as in {start_text(game).replace(' ', '')}")
+    return typed_state(text, partial(_example, game), members_of(game))
+
+
+def _example(game: Game) -> str:
+    return f"as in {start_text(game).replace(' ', '')}"
 
 
 def start_text(game: Game) -> str:

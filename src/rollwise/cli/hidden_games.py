@@ -37,6 +37,7 @@ from rollwise.documents.hidden import (
 from rollwise.documents.model import Rows
 from rollwise.errors import RulesError, UsageError
 from rollwise.game import Game
+from rollwise.graph.layout import members_of
 from rollwise.graph.naming import Vocabulary, typed_state
 from rollwise.hidden import Answer, Situation
 from rollwise.hidden import solve as solve_game
@@ -108,7 +109,7 @@ def table(
     load: str | None,
 ) -> None:  # fmt: skip
     """``rollwise table``."""
-    from rollwise.answer.filters import rows_where
+    from rollwise.answer.filters import numbered, rows_where
 
     answer = find_answer(game, saved=load)
     if answer.n_situations > MOST_ROWS:
@@ -118,6 +119,7 @@ def table(
         )
     situations = list(answer.situations())
     if where is not None:
+        where = numbered(where, members_of(game))
         kept = np.flatnonzero(rows_where(_frame(answer, situations), where))
         situations = [situations[k] for k in kept.tolist()]
     shown = situations[: SHOWN if limit is None and form is None else limit]
@@ -135,7 +137,8 @@ def table(
 
 def advise(game: Game, state: str | None, load: str | None) -> None:
     """``rollwise advise``; without a state the first situations."""
-    sees = {} if state is None else typed_state(state, lambda: f"as in {game.start()._fields[0]}=1")
+    example = f"as in {game.start()._fields[0]}=1"
+    sees = {} if state is None else typed_state(state, lambda: example, members_of(game))
     answer = find_answer(game, saved=load)
     found = answer.find(sees)
     render(

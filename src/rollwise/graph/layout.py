@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from enum import IntEnum
 from functools import cached_property, partial
 from operator import itemgetter
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -130,6 +132,57 @@ class StateLayout:
             for name, size, width in zip(self.kind._fields, self.sizes, self.widths, strict=True)
             for k in range(width)
         )
+
+
+Members = Mapping[str, Mapping[str, int]]  # of enumerations: by field, the numbers by their words
+
+
+def member_word(word: str) -> str:
+    """A typed member of an enumeration in the form of the keys of `Members`."""
+    return word.lower().replace("-", "_")
+
+
+def members_of(game: Any) -> Members:
+    """The members of the enumerations in the fields of a state, as people may type them.
+
+    Parameters
+    ----------
+    game : Game
+        A derived game has the fields of its inner game too.
+
+    Returns
+    -------
+    mapping
+        By the columns, and by fields that are tuples, the numbers of the members.
+    """
+    found: dict[str, dict[str, int]] = {}
+    for one in {id(each): each for each in (game, game.made_from)}.values():
+        state = one.start()
+        layout, hints = StateLayout.of(one, state), {}
+        with suppress(NameError, TypeError):  # rules without annotations that can be read
+            hints = get_type_hints(layout.kind)
+        words = {}
+        for name, field in zip(layout.kind._fields, state, strict=True):
+            parts = field if isinstance(field, tuple) else (field,)
+            kinds = [*_enumerations(hints.get(name)), *(type(part) for part in parts)]
+            members = [m for kind in kinds if _is_enumeration(kind) for m in kind]
+            words[name] = {member_word(member.name): int(member) for member in members}
+        for path, column in zip(layout.paths, layout.columns, strict=True):
+            field, _, _ = path[1:].partition("[")
+            if words[field]:
+                found[column] = found[field] = words[field]
+    return found
+
+
+def _enumerations(hint: Any) -> Iterator[Any]:
+    """The types in an annotation, those within a tuple too."""
+    yield hint
+    for part in get_args(hint):
+        yield from _enumerations(part)
+
+
+def _is_enumeration(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, IntEnum)
 
 
 def _given(number: int, _: Any) -> int:

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from rollwise.errors import UnknownState, UsageError, suggestion
 from rollwise.faults import one_line
-from rollwise.parameters import TRUTHS, typed
+from rollwise.graph.layout import Members, member_word
+from rollwise.parameters import TRUTHS, either, typed
 
 if TYPE_CHECKING:
     import polars as pl
@@ -36,13 +37,17 @@ def state_text(field_names: Sequence[str], fields: Iterable[int]) -> str:
     return ", ".join(f"{name}={field}" for name, field in grouped(field_names, fields).items())
 
 
-def typed_state(text: str, example: Callable[[], str]) -> dict[str, Any]:
+def typed_state(
+    text: str, example: Callable[[], str], members: Members | None = None
+) -> dict[str, Any]:
     """A state as typed: ``banked=50,rival=50``, or ``board=(0,2,1),thrown=true,open={1 2 9}``.
 
     Parameters
     ----------
     example : callable
         Returns an example for the error message: "as in banked=0,rival=0".
+    members : mapping, optional
+        See `rollwise.graph.layout.members_of`: their names may be typed for their numbers.
 
     Raises
     ------
@@ -54,11 +59,12 @@ def typed_state(text: str, example: Callable[[], str]) -> dict[str, Any]:
         name, equals, value = (piece.strip() for piece in part.partition("="))
         several = value[:1] == "(" and value[-1:] == ")"
         truth = TRUTHS.get(value.lower())
-        field = read_numbers(value[1:-1] if several else value)
+        words = (members or {}).get(name)
+        field = _numbers_of(name, value[1:-1] if several else value, words)
         if value[:1] == "{" and value[-1:] == "}":  # a set, as in `rollwise.bits`
-            members = read_numbers(value[1:-1])
-            is_set = members is not None and all(0 <= k < LARGEST_SET for k in members)
-            field = (sum(1 << k for k in set(members or ())),) if is_set else None
+            inside = read_numbers(value[1:-1])
+            is_set = inside is not None and all(0 <= k < LARGEST_SET for k in inside)
+            field = (sum(1 << k for k in set(inside or ())),) if is_set else None
         if truth is not None:
             field = (int(truth),)
         is_number = field is not None and (several or len(field) == 1)
@@ -68,6 +74,26 @@ def typed_state(text: str, example: Callable[[], str]) -> dict[str, Any]:
             )
         state[name] = field if several else field[0]
     return state
+
+
+def _numbers_of(name: str, text: str, words: Mapping[str, int] | None) -> tuple[int, ...] | None:
+    """The numbers of a field, some of which may be typed as members of an enumeration."""
+    field = read_numbers(text)
+    if field is not None or words is None:
+        return field
+    typed = text.replace(",", " ").split()
+    numbers = []
+    for word in typed:
+        number = read_numbers(word) or (words.get(member_word(word)),)
+        if number[0] is None:
+            raise UnknownState(no_member(name, word, words))
+        numbers.append(number[0])
+    return tuple(numbers)
+
+
+def no_member(field: str, word: str, words: Mapping[str, int]) -> str:
+    """The fault of a word that is no member of a field's enumeration."""
+    return f"{field} is a number or {either(words)}, not {one_line(word[:80])!r}"
 
 
 def read_numbers(text: str) -> tuple[int, ...] | None:

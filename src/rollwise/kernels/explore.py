@@ -110,7 +110,7 @@ class Within(NamedTuple):
     progress: Any  # pointer to a compiled function int64(int64)
     calls: Any  # (1,) QUESTION: the argument of `progress`
     wanted: Any  # (n_parts,) int64: of the states of the layer; (0,): all states are explored
-    is_outside: Any  # bool: of each state with a known progress; (0,) where all are explored
+    reached: Any  # (n, n_parts) int64: the progress of the states asked so far
 
 
 class Contract(NamedTuple):
@@ -158,7 +158,7 @@ def inside_from(within, states, place, most, asked):
     """
     call = within.calls[0]
     address = np.int64(within.calls.ctypes.data)
-    progress, wanted, is_outside = within.progress, within.wanted, within.is_outside
+    progress, wanted, reached = within.progress, within.wanted, within.reached
     row = states.ctypes.data
     size = states.itemsize * states.shape[1]
     n = np.int64(0)
@@ -167,15 +167,16 @@ def inside_from(within, states, place, most, asked):
         # Each state is asked once, in the order of its number; the answers are kept.
         if s == asked:
             call.state = row + s * size
-            outside = False
             for part in range(wanted.shape[0]):
                 call.part = part
                 if progress(address) < 0:
                     return n, np.int64(-1)
-                outside |= call.answer != wanted[part]
-            is_outside[s] = outside
+                reached[s, part] = call.answer
             asked += 1
-        if is_outside[s]:
+        outside = False
+        for part in range(wanted.shape[0]):
+            outside |= reached[s, part] != wanted[part]
+        if outside:
             break
         n += 1
     return n, asked

@@ -314,7 +314,7 @@ def select(solution: Solution, states: Ints, where: str | None) -> Ints:
         else pl.lit(None, dtype=pl.Float64).alias("win_probability"),
         pl.Series("error_bound", solution.error_bounds[states]),
     )
-    kept = rows_where(frame, where, solution.graph.vocabulary)
+    kept = rows_where(frame, solution.condition(where), solution.graph.vocabulary)
     if not kept.any():
         raise UsageError(
             f"{solution.graph.game}: no state to draw is left by the condition {where!r}"

@@ -370,7 +370,7 @@ class Explorer:
         self.counts["states"] = self.n_roots
         self._known = 0  # states of other layers, which count towards the limit
         self._within = explore.Within(
-            self._expand, np.zeros(1, QUESTION), np.empty(0, np.int64), np.empty(0, np.bool_)
+            self._expand, np.zeros(1, QUESTION), np.empty(0, np.int64), np.empty((0, 0), np.int64)
         )
 
     @property
@@ -429,15 +429,15 @@ class Explorer:
         ----------
         wanted : (n_parts,) int64
         """
-        room, is_outside = len(self.graph.states), self._within.is_outside
-        if len(is_outside) < room:
-            is_outside = np.empty(room, np.bool_)
-        self._within = explore.Within(question.answer, question.call, wanted, is_outside)
+        shape, reached = (len(self.graph.states), len(wanted)), self._within.reached
+        if reached.shape[1] != shape[1] or len(reached) < shape[0]:
+            reached = np.empty(shape, np.int64)
+        self._within = explore.Within(question.answer, question.call, wanted, reached)
 
     @property
-    def is_outside(self) -> np.ndarray:
-        """For each state, whether it is outside the explored layer: (n_states,) bool."""
-        found: np.ndarray = self._within.is_outside[: self.n_states]
+    def reached(self) -> np.ndarray:
+        """The progress of each state, after `explore_within`: (n_states, n_parts) int64."""
+        found: np.ndarray = self._within.reached[: self.n_states]
         return found
 
     def run(self, stop: int | None = None, *, soon: bool = False) -> bool:
@@ -490,7 +490,8 @@ class Explorer:
         first, place = int(self.counts["first"][0]), self.place
         seen = place - first
         if len(self._within.wanted):  # states outside the layer have no outcomes
-            seen -= int(np.count_nonzero(self._within.is_outside[first:place]))
+            reached = self._within.reached[first:place]
+            seen -= int(np.count_nonzero(np.any(reached != self._within.wanted, axis=1)))
         if seen > 0:
             self.outcomes_each = max(int(self.counts["outcomes"][0]) / seen, 1.0)
         return max(min(STATES_OF_CHUNK, int(OUTCOMES_OF_CHUNK / self.outcomes_each)), 1)
@@ -564,9 +565,9 @@ class Explorer:
         counts = self.counts[0]
         self.graph = grown_graph_arrays(self.graph, counts, self._most)
         if len(self._within.wanted):
-            is_outside, asked = self._within.is_outside, int(counts["asked"])
-            more = roomier(is_outside, len(self.graph.states), asked)
-            self._within = self._within._replace(is_outside=more)
+            reached, asked = self._within.reached, int(counts["asked"])
+            more = roomier(reached, len(self.graph.states), asked)
+            self._within = self._within._replace(reached=more)
         if self._table.is_full(self.n_states):
             self._table.make(self.graph.states[: self.n_states], self.graph.states)
         self._lotteries = grown_lotteries(

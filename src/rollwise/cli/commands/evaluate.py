@@ -154,10 +154,13 @@ def evaluate(
     counted = "max_sweeps" in options and "theta" not in options
     iterate = evaluation.status is Status.SWEEP_LIMIT and counted
     if table:
+        from rollwise.answer.filters import numbered
         from rollwise.answer.rows import evaluated_rows
+        from rollwise.graph.layout import members_of
 
         assert mine is not None
-        _tell_rows(chosen, evaluated_rows(graph, mine, evaluation, where), form, out, document)
+        kept = where and numbered(where, members_of(chosen))
+        _tell_rows(chosen, evaluated_rows(graph, mine, evaluation, kept), form, out, document)
     elif ASKED.json or finished or iterate:
         render(document)
     if not (finished or iterate):

@@ -125,7 +125,9 @@ def distribution(
     from rollwise.analysis.events import distribution_given, followed
     from rollwise.analysis.observed_scores import simulated_scores
     from rollwise.analysis.second_aims import condition_of, is_of_score, score_ranges, second_aims
+    from rollwise.answer.filters import numbered
     from rollwise.derive.by_score import require_points
+    from rollwise.graph.layout import members_of
     from rollwise.graph.policies import ties_in_play
 
     form_of(None, csv=csv)
@@ -171,7 +173,8 @@ def distribution(
                 if given is not None:
                     found, share = found.given(condition_of(given))
             else:
-                found, share = distribution_given(play, given, state=place, count=count)
+                event = numbered(given, members_of(chosen))
+                found, share = distribution_given(play, event, state=place, count=count)
         # a game that is won or lost has one chance to win; draws and payoffs may come more often
         fixed = two and given is None and not (graph.has_draws or graph.is_score or plan.mixes)
         resting = None if fixed else ties_in_play(graph, plan, start=place)

@@ -1,0 +1,126 @@
+"""Members of enumerations in the fields of a state may be typed by their names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from cli_runner import output, refusal
+
+import rollwise
+from rollwise.answer.filters import numbered
+from rollwise.errors import ExpressionError, UnknownState
+from rollwise.games import find
+from rollwise.games.pig import Pig
+from rollwise.graph.layout import members_of
+from rollwise.graph.naming import typed_state
+
+RULES = '''
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import ClassVar, NamedTuple
+
+from rollwise import AGAIN, END, Game
+
+
+class Light(IntEnum):
+    RED = 0
+    GREEN = 1
+    DARK_BLUE = 7
+
+
+class Road(NamedTuple):
+    light: Light
+    seen: tuple[Light, Light]
+    steps: int
+
+
+@dataclass(frozen=True)
+class Lights(Game):
+    """Look at three lights, of which one is chosen each time."""
+
+    players: ClassVar = 1
+    objective: ClassVar = "maximize"
+
+    def start(self):
+        return Road(Light.RED, (Light.RED, Light.DARK_BLUE), 2)
+
+    def actions(self, s):
+        yield 0
+        yield 1
+
+    def outcomes(self, s, action):
+        for light in (0, 1, 7):
+            then = AGAIN if s.steps else END
+            yield 1, then, Road(light, (s.light, s.seen[0]), s.steps - 1)
+
+    def reward(self, s, action):
+        return action * (s.light == Light.GREEN)
+'''
+
+
+@pytest.fixture(scope="module")
+def sheet(tmp_path_factory) -> str:
+    path: Path = tmp_path_factory.mktemp("rules") / "lights.py"
+    path.write_text(RULES)
+    return str(path)
+
+
+def test_the_members_of_a_game_are_known_by_column(sheet):
+    words = {"red": 0, "green": 1, "dark_blue": 7}
+    game = find(sheet)()
+    columns = ("light", "seen", "seen.0", "seen.1")
+    assert members_of(game) == dict.fromkeys(columns, words)
+    assert dict(members_of(rollwise.Chase(game, target=1))) == members_of(game)
+    assert members_of(Pig()) == {}
+
+
+@pytest.mark.parametrize(
+    ("typed", "plain"),
+    [
+        ("light == GREEN", "light == 1"),
+        ("light == 'dark-blue' and steps > 0", "light == 7 and steps > 0"),
+        ("RED < light <= DARK_BLUE", "0 < light <= 7"),
+        ("light in [GREEN, 'red', 7]", "light in [1, 0, 7]"),
+        ("seen.1 != RED or not seen.0 == Green", "seen.1 != 0 or not seen.0 == 1"),
+        ("light == seen.0", "light == seen.0"),
+        ("steps == 1", "steps == 1"),
+    ],
+)
+def test_conditions_name_members(sheet, typed, plain):
+    members = members_of(find(sheet)())
+    assert numbered(typed, members) == plain
+    solution = rollwise.solve(find(sheet)())
+    assert solution.table(where=typed).equals(solution.table(where=plain))
+    asked = ("table", sheet, "--csv", "--where")
+    assert output(*asked, typed) == output(*asked, plain)
+
+
+def test_a_word_that_is_no_member_is_refused(sheet):
+    members = members_of(find(sheet)())
+    said = "light is a number or red, green or dark_blue, not 'pink'"
+    with pytest.raises(ExpressionError, match=said):
+        numbered("light == 'pink'", members)
+    with pytest.raises(UnknownState, match=said):
+        typed_state("light=pink,steps=1", str, members)
+    assert said in refusal("table", sheet, "--where", "light == 'pink'")
+    assert "there is no column 'PINK'" in refusal("table", sheet, "--where", "light == PINK")
+
+
+def test_states_name_members(sheet):
+    words = "light=GREEN,seen=(dark-blue,red),steps=0"
+    plain = "light=1,seen.0=7,seen.1=0,steps=0"
+    for line in (("advise",), ("evaluate", "--policy", "random")):
+        asked = (line[0], sheet, *line[1:], "--state")
+        assert output(*asked, words) == output(*asked, plain)
+    mixed = typed_state("seen=(7, red),light=1,seen.1=Red", str, members_of(find(sheet)()))
+    assert mixed == {"seen": (7, 0), "light": 1, "seen.1": 0}
+
+
+def test_conditions_of_distributions_and_policies_name_members(sheet):
+    for line in (
+        ("distribution", sheet, "--given", "light == {}"),
+        ("evaluate", sheet, "--policy", "random", "--table", "--where", "light == {}"),
+    ):
+        word, number = ([part.format(x) for part in line] for x in ("GREEN", 1))
+        assert output(*word).replace("light == GREEN", "light == 1") == output(*number)
