@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from hypothesis import strategies as st
 
-from rollwise.game import AGAIN, DRAW, END, LOSE, PASS, WIN
 from rollwise.graph import StateGraph
 from rollwise.graph.policies import Policy
+from rollwise.then import AGAIN, DRAW, END, LOSE, PASS, WIN
 
 PAYOFF = {WIN: 1.0, LOSE: -1.0}
 

@@ -10,8 +10,9 @@ from collections.abc import Hashable, Mapping
 from fractions import Fraction
 from typing import NamedTuple
 
-from rollwise.game import DRAW, END, LOSE, WIN, Game, is_over, payoff_of, seats_on
+from rollwise.game import Game
 from rollwise.graph import StateGraph
+from rollwise.then import DRAW, END, LOSE, WIN, is_over, payoff_of, seats_on
 
 PAYOFF = {WIN: 1, LOSE: -1, DRAW: 0, END: 0}
 

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linprog
 
-from rollwise.game import AGAIN, DRAW, LOSE, PASS, WIN, Game, payoff_of
+from rollwise.game import Game
+from rollwise.then import AGAIN, DRAW, LOSE, PASS, WIN, payoff_of
 
 PLAIN = {WIN: 1, LOSE: -1, DRAW: 0}
 

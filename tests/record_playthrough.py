@@ -15,8 +15,8 @@ from typing import Any
 
 from rollwise import Game
 from rollwise.dice import Pool
-from rollwise.game import is_over, then_text
 from rollwise.games import create, find
+from rollwise.then import is_over, then_text
 
 FOLDER = Path(__file__).parent / "playthroughs"
 

@@ -20,10 +20,11 @@ from rollwise.answer.average import average_of, with_best_rate
 from rollwise.answer.verify import verify
 from rollwise.derive.average import Average
 from rollwise.errors import ParameterError, RulesError
-from rollwise.game import AGAIN, DRAW, PASS, WIN, Game, is_over, parameter
+from rollwise.game import Game, parameter
 from rollwise.games.farkle import Zilch
 from rollwise.games.frozen_lake import FrozenLake
 from rollwise.proofs.check_rules import Claims, check_rules
+from rollwise.then import AGAIN, DRAW, PASS, WIN, is_over
 
 SHEET = """
 from dataclasses import dataclass

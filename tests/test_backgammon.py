@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from rollwise import PASS, build, solve
-from rollwise.game import payoff
 from rollwise.games.bear_off import BearOff, TwoSidedBearOff
 from rollwise.games.hypergammon import Board, Hypergammon
+from rollwise.then import payoff
 
 THROWS = [(high, low) for high in range(1, 7) for low in range(1, high + 1)]
 

@@ -11,8 +11,8 @@ from graphs import assemble, chain
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rollwise.game import AGAIN, PASS, WIN
 from rollwise.graph.lotteries import Components
+from rollwise.then import AGAIN, PASS, WIN
 
 pytestmark = pytest.mark.kernels
 

@@ -15,9 +15,10 @@ from rollwise.analysis import observed_scores
 from rollwise.analysis.distributions import distribution, distributions, exact_distribution
 from rollwise.answer.references import Policies
 from rollwise.errors import UsageError
-from rollwise.game import AGAIN, END, Game
+from rollwise.game import Game
 from rollwise.games.threes import Threes
 from rollwise.graph.policies import Policy
+from rollwise.then import AGAIN, END
 
 pytestmark = pytest.mark.kernels
 

@@ -20,7 +20,6 @@ from rollwise.engine import components, condensed, search, sweeps
 from rollwise.engine.condensed import Workspace
 from rollwise.engine.search import Search
 from rollwise.engine.sweeps import NO_ERRORS, choices_for, values_for
-from rollwise.game import AGAIN, LOSE, WIN
 from rollwise.games.hare_and_tortoise import HareAndTortoise
 from rollwise.games.pig import Pig, Piglet, TwoDicePig
 from rollwise.games.super_six import SuperSix
@@ -33,6 +32,7 @@ from rollwise.machine.switches import jit_disabled
 from rollwise.methods.strategy_iteration import strategy_iteration
 from rollwise.proofs.endless_play import staying_places
 from rollwise.proofs.layers import mark, staying
+from rollwise.then import AGAIN, LOSE, WIN
 
 pytestmark = pytest.mark.kernels
 

@@ -15,12 +15,12 @@ from rollwise.answer.evaluation import best_response, evaluate
 from rollwise.builders import build
 from rollwise.derive.seats import take_seats
 from rollwise.errors import EndlessPlay
-from rollwise.game import PASS, WIN
 from rollwise.games.hare_and_tortoise import HareAndTortoise
 from rollwise.graph.policies import Policy
 from rollwise.methods.result import Status
 from rollwise.methods.strategy_iteration import strategy_iteration
 from rollwise.methods.sweeping import greedy_actions
+from rollwise.then import PASS, WIN
 
 pytestmark = pytest.mark.kernels
 

@@ -20,13 +20,14 @@ from small_games import small_game
 
 from rollwise.builders import CompileWarning, build, build_with_report, building, limits
 from rollwise.errors import UnknownState
-from rollwise.game import Game, is_over, is_payoff, payoff_of, seats_on
+from rollwise.game import Game
 from rollwise.games import available
 from rollwise.games.hare_and_tortoise import HareAndTortoise
 from rollwise.games.pig import Pig
 from rollwise.graph import ARRAYS, StateGraph
 from rollwise.graph.layout import StateLayout
 from rollwise.machine.switches import jit_disabled
+from rollwise.then import is_over, is_payoff, payoff_of, seats_on
 
 BUILT_IN = tuple(map(small_game, available()))
 

@@ -22,7 +22,7 @@ from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.answer.verify import claims_of
 from rollwise.errors import EndlessPlay, ForMorePlayers, PolicyError, UsageError
-from rollwise.game import PASS, Game, is_over, seats_on, shared, shared_by, won_by
+from rollwise.game import Game
 from rollwise.games import create, find
 from rollwise.games.knock_out import KnockOut
 from rollwise.games.left_center_right import LeftCenterRight
@@ -34,6 +34,7 @@ from rollwise.many.proving import bounded_by_sweeps
 from rollwise.many.seats import seen_from, table_of
 from rollwise.proofs.check_rules import check_rules
 from rollwise.simulate.seats import simulate_seats
+from rollwise.then import PASS, is_over, seats_on, shared, shared_by, won_by
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 WHO_STOPS = f"{EXAMPLES}/who_stops.py:WhoStops"

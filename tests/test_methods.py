@@ -16,7 +16,6 @@ from hypothesis import given, settings
 from rollwise.builders import build
 from rollwise.engine.certificates import certify
 from rollwise.errors import EndlessPlay, MissingExtra, TooLargeForFractions, UsageError
-from rollwise.game import LOSE, PASS, WIN
 from rollwise.games.craps import Craps
 from rollwise.games.hare_and_tortoise import HareAndTortoise
 from rollwise.games.pig import Pig, Piglet
@@ -32,6 +31,7 @@ from rollwise.methods.result import Status
 from rollwise.methods.strategy_iteration import strategy_iteration
 from rollwise.methods.sweeping import ORDERS, action_values, greedy_actions, sweep_order
 from rollwise.methods.value_iteration import Bounds, value_iteration
+from rollwise.then import LOSE, PASS, WIN
 
 pytestmark = pytest.mark.kernels
 

@@ -20,13 +20,13 @@ from rollwise.answer.references import Policies
 from rollwise.coach import Session, Table
 from rollwise.derive.contest import Duel
 from rollwise.errors import RulesError
-from rollwise.game import is_over
 from rollwise.games import available, find
 from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.games.pig import Pig, Piglet, TwoDicePig
 from rollwise.games.threes import Threes
 from rollwise.graph.naming import spread
 from rollwise.simulate import tell
+from rollwise.then import is_over
 from rollwise.words import Narrator
 from rollwise.words.narration import as_other_sees, changes
 

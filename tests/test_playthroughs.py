@@ -13,10 +13,10 @@ from rollwise import build
 from rollwise.builders.rules import Rules
 from rollwise.builders.some_states import some_states
 from rollwise.errors import TooManyStates
-from rollwise.game import is_over, then_text
 from rollwise.games import available, create, find
 from rollwise.graph.layout import StateLayout
 from rollwise.many.seats import build_seats
+from rollwise.then import is_over, then_text
 
 RECORDS = sorted((Path(__file__).parent / "playthroughs").glob("*.json"))
 

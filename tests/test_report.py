@@ -18,7 +18,7 @@ import rollwise
 from rollwise.answer.evaluation import evaluate
 from rollwise.answer.references import Policies
 from rollwise.errors import UsageError
-from rollwise.game import AGAIN, LOSE, PASS, WIN, Game
+from rollwise.game import Game
 from rollwise.games.farkle import FarkleTurn
 from rollwise.games.pig import Pig, Piglet
 from rollwise.games.shut_the_box import ShutTheBox
@@ -30,6 +30,7 @@ from rollwise.plot.pages import page
 from rollwise.report import report
 from rollwise.report.facts import Facts
 from rollwise.report.tables import encode
+from rollwise.then import AGAIN, LOSE, PASS, WIN
 
 pytestmark = pytest.mark.slow
 

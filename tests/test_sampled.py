@@ -13,7 +13,6 @@ import rollwise
 from rollwise import RollwiseError, build
 from rollwise.answer.estimates import Calibration
 from rollwise.errors import UsageError
-from rollwise.game import AGAIN, DRAW, END, LOSE, PASS, WIN
 from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.games.pig import Pig
 from rollwise.games.threes import Threes
@@ -23,6 +22,7 @@ from rollwise.methods.result import Status
 from rollwise.methods.sampled import _draw as draw
 from rollwise.methods.sampled import sampled
 from rollwise.methods.strategy_iteration import strategy_iteration
+from rollwise.then import AGAIN, DRAW, END, LOSE, PASS, WIN
 
 kernels = pytest.mark.kernels
 COLUMNS = {"standard_error", "own_error", "inherited_error"}

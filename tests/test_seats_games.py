@@ -19,20 +19,11 @@ from hypothesis import strategies as st
 from little_games import Spot
 
 import rollwise
-from rollwise import Game, game, payoffs, shared, skip, won_by
+from rollwise import Game, payoffs, shared, skip, then, won_by
 from rollwise.answer.evaluation import respond_to_all
 from rollwise.derive.contest import Duel
 from rollwise.documents.answers import seats_response_document
 from rollwise.errors import RulesError
-from rollwise.game import (
-    MOST_SKIPPED,
-    bits_of,
-    is_over,
-    payoff_of,
-    round_the_table,
-    seats_on,
-    then_text,
-)
 from rollwise.games.cant_stop import CantStop
 from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.games.knock_out import KnockOut
@@ -40,7 +31,17 @@ from rollwise.games.left_center_right import LeftCenterRight
 from rollwise.games.threes import Threes
 from rollwise.kernels import lotteries, state_tables
 from rollwise.many.seats import build_seats
-from rollwise.numbers.shares import brought, most_payoff
+from rollwise.then import (
+    MOST_SKIPPED,
+    bits_of,
+    brought,
+    is_over,
+    most_payoff,
+    payoff_of,
+    round_the_table,
+    seats_on,
+    then_text,
+)
 
 NEAR = 1e-12
 
@@ -436,6 +437,6 @@ def test_payoffs_are_read_as_they_were_written(data, players):
 
 def test_kernels_know_the_same_codes():
     """They are written twice, since kernels import no rules."""
-    assert state_tables.GOES_ON == game.GOES_ON
-    assert lotteries.SKIPS == game.SKIPS
-    assert lotteries.MOST_PAYOFF == game.MOST_PAYOFF
+    assert state_tables.GOES_ON == then.GOES_ON
+    assert lotteries.SKIPS == then.SKIPS
+    assert lotteries.MOST_PAYOFF == then.MOST_PAYOFF

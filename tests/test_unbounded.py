@@ -21,10 +21,10 @@ from rollwise import AGAIN, END, PASS, Game, payoff
 from rollwise.answer.unbounded import finite
 from rollwise.builders.interpreter import GrowthWarning
 from rollwise.errors import RulesError
-from rollwise.game import is_over, payoff_of
 from rollwise.numbers.unknown import Undecided, Unfollowed, Unknown
 from rollwise.proofs.check_rules import Claims
 from rollwise.proofs.remainder import WorthMore, check_rest, prove_rest
+from rollwise.then import is_over, payoff_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::rollwise.builders.interpreter.GrowthWarning")
 STOP, ROLL = range(2)

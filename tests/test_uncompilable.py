@@ -16,9 +16,10 @@ from tests.idioms import COMPILED, HELPERS, SHEET, sheet_of
 from rollwise import build
 from rollwise.builders import CompileWarning
 from rollwise.errors import RulesError
-from rollwise.game import PASS, WIN, Game
+from rollwise.game import Game
 from rollwise.games import find
 from rollwise.machine.switches import jit_disabled
+from rollwise.then import PASS, WIN
 
 if not jit_disabled():
     from rollwise.builders.compiled import disk

@@ -15,7 +15,7 @@ from little_games import ALL
 
 from rollwise import build, solve
 from rollwise.errors import UnknownState, UsageError
-from rollwise.game import AGAIN, DRAW, LOSE, PASS, WIN, Game
+from rollwise.game import Game
 from rollwise.games.pig import Pig
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
@@ -35,6 +35,7 @@ from rollwise.graph.choices import (
     outcomes_of,
 )
 from rollwise.graph.layout import StateLayout
+from rollwise.then import AGAIN, DRAW, LOSE, PASS, WIN
 
 pytestmark = pytest.mark.kernels
 

@@ -24,7 +24,7 @@ from rollwise.answer.evaluation import evaluate_seats
 from rollwise.answer.references import Policies
 from rollwise.derive.within import Within
 from rollwise.errors import UsageError
-from rollwise.game import AGAIN, END, PASS, WIN, Game, is_over
+from rollwise.game import Game
 from rollwise.games.craps import Craps
 from rollwise.games.first_orchard import FirstOrchard
 from rollwise.games.frozen_lake import FrozenLake
@@ -33,6 +33,7 @@ from rollwise.games.snakes_and_ladders import SnakesAndLadders
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
 from rollwise.games.yahtzee import Yahtzee
+from rollwise.then import AGAIN, END, PASS, WIN, is_over
 
 GAMES = [Craps(), FirstOrchard(trees=2, fruit=2, raven=2), Piglet(target=3), SuperSix(sticks=5)]
 

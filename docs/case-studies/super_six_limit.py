@@ -22,8 +22,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import NamedTuple
 
-from rollwise.game import PASS
 from rollwise.games.super_six import STOP, THROW, Sticks, SuperSix
+from rollwise.then import PASS
 
 MANY = 1000  # sticks in each hand: as good as infinitely many, for one action
 SWEEPS = 2000

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rollwise.game import rule
+from rollwise.then import rule
 
 MOST = 61
 

@@ -23,8 +23,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.game import interpreted_as, rule
 from rollwise.game import spoken as spoken
+from rollwise.then import interpreted_as, rule
 
 Helper = TypeVar("Helper", bound=Callable[..., Iterator[tuple[int, Any]]])
 

@@ -24,12 +24,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rollwise.builders.rules import Rules
-from rollwise.game import AGAIN, END, GOES_ON, seats_on
 from rollwise.graph import KEEP, ROLLS_LEFT, THROW, Lotteries, StateGraph, sign_of
 from rollwise.graph.layout import ThrowLayout
 from rollwise.layers import Block, Layer, Pool, block_of
 from rollwise.layers.layer import NO_POOL
 from rollwise.layers.order import endings_of, tables_of
+from rollwise.then import AGAIN, END, GOES_ON, seats_on
 
 if TYPE_CHECKING:
     from rollwise import dice

@@ -25,8 +25,8 @@ from rollwise.builders import limits
 from rollwise.builders.rules import Rules, Situation
 from rollwise.errors import RulesError
 from rollwise.faults import PASSED_ON, fault_place, fault_text, shown, whole, yielded_place
-from rollwise.game import is_over
 from rollwise.machine.interrupts import start
+from rollwise.then import is_over
 
 if TYPE_CHECKING:
     from rollwise.dice import Pool

@@ -20,7 +20,11 @@ from rollwise.builders.compiled.cache_key import require_certain
 from rollwise.builders.compiled.sources import compared_by_identity
 from rollwise.errors import ForMorePlayers, RulesError, TooManyStates, UsageError, spelled
 from rollwise.faults import PASSED_ON, failing, fault_text, one_line, shown, whole
-from rollwise.game import (
+from rollwise.game import Game, has_many, require_game
+from rollwise.graph import NO_THROW, ROLLS_LEFT
+from rollwise.graph.layout import LEAST, MOST, MOST_NUMBERS, StateLayout, ThrowLayout
+from rollwise.graph.naming import state_text, title_of
+from rollwise.then import (
     AGAIN,
     DRAW,
     END,
@@ -29,18 +33,12 @@ from rollwise.game import (
     PASS,
     THEN_NAMES,
     WIN,
-    Game,
-    has_many,
     is_payoff,
     is_skip,
-    require_game,
     says_of_seats,
     skip,
     then_text,
 )
-from rollwise.graph import NO_THROW, ROLLS_LEFT
-from rollwise.graph.layout import LEAST, MOST, MOST_NUMBERS, StateLayout, ThrowLayout
-from rollwise.graph.naming import state_text, title_of
 
 if TYPE_CHECKING:
     from rollwise.dice import Pool

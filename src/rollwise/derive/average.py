@@ -21,7 +21,7 @@ from rollwise.builders.rules import Rules
 from rollwise.derive.derived_game import DerivedGame, whole_graph, with_methods
 from rollwise.errors import ParameterError, RulesError
 from rollwise.faults import failing
-from rollwise.game import END, Game
+from rollwise.game import Game
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import (
     chances,
@@ -35,6 +35,7 @@ from rollwise.graph.lotteries import share
 from rollwise.graph.state_graph import Objective
 from rollwise.graph.view import Action
 from rollwise.parameters import ParameterSpec
+from rollwise.then import END
 
 ROUNDS, SWEEPS = 10, 300  # of value iteration, in the search for a home
 VISITED = 1e-4  # the share of visits, of the largest, at which the start is the home

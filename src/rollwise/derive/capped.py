@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from rollwise.derive.derived_game import with_methods
-from rollwise.game import Game, is_over
+from rollwise.game import Game
 from rollwise.hooks import HOOKS
 from rollwise.proofs.remainder import Rest
+from rollwise.then import is_over
 
 
 def capped(rest: Rest) -> Game:

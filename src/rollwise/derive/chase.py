@@ -23,10 +23,10 @@ from rollwise.derive.by_score import (
 )
 from rollwise.derive.derived_game import SMALLER, DerivedGame
 from rollwise.errors import ParameterError, RulesError
-from rollwise.game import AGAIN, DRAW, LOSE, WIN, ending_points, is_over
 from rollwise.graph import StateGraph, sign_of
 from rollwise.kernels.by_score import NOT_REACHED
 from rollwise.parameters import ParameterSpec
+from rollwise.then import AGAIN, DRAW, LOSE, WIN, ending_points, is_over
 
 # Result of an exact hit of the target.
 TIES = {"win": WIN, "draw": DRAW, "lose": LOSE}

@@ -26,9 +26,9 @@ from rollwise.derive.by_score import (
 from rollwise.derive.changed import repeated_pointers
 from rollwise.derive.derived_game import DerivedGame
 from rollwise.errors import ParameterError, RulesError, TooManyStates
-from rollwise.game import AGAIN, DRAW, LOSE, PASS, WIN, ending_points, is_over
 from rollwise.graph import StateGraph
 from rollwise.parameters import ParameterSpec
+from rollwise.then import AGAIN, DRAW, LOSE, PASS, WIN, ending_points, is_over
 
 # Value of a tie to the second player.
 TIES = {"shared": 0.0, "first": -1.0, "win-or-tie": 1.0}

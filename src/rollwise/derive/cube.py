@@ -27,10 +27,11 @@ from rollwise.derive.changed import pointers
 from rollwise.derive.derived_game import DerivedGame
 from rollwise.derive.seats import take_seats
 from rollwise.errors import ParameterError, TooManyStates
-from rollwise.game import AGAIN, PASS, Game, ending_points, is_over, payoff, seats_on
+from rollwise.game import Game
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import first_actions, outcomes_of
 from rollwise.parameters import ParameterSpec
+from rollwise.then import AGAIN, PASS, ending_points, is_over, payoff, seats_on
 
 PLAY, BEFORE, OFFERED = range(3)  # steps: the turn, the choice to double, the answer to a double
 MIDDLE, MINE, THEIRS = range(3)  # owners

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from rollwise.derive.by_score import derived_graph, unroll
 from rollwise.derive.derived_game import DerivedGame
 from rollwise.errors import ParameterError, UsageError
-from rollwise.game import LOSE, WIN, ending_points, is_over, seats_on
 from rollwise.graph import StateGraph
 from rollwise.parameters import ParameterSpec
+from rollwise.then import LOSE, WIN, ending_points, is_over, seats_on
 
 
 def ends_of_turns(graph: StateGraph) -> NDArray[np.bool_]:

@@ -13,17 +13,16 @@ from rollwise.game import (
     AGAIN,
     WIN,
     Game,
-    is_over,
     last_left,
     next_in,
     parameter,
     policy,
     replaced,
-    seats_on,
     skip,
     spoken,
     turned,
 )
+from rollwise.then import is_over, seats_on
 
 MOST_PLAYERS = 6
 OUT = -1  # in the place of a total

@@ -21,19 +21,18 @@ from rollwise.boards import Board
 from rollwise.builders.compiled.cache_key import require_certain
 from rollwise.errors import PolicyError, RulesError, TooManyStates, UsageError, spelled
 from rollwise.faults import failing, shown, whole
-from rollwise.game import (
+from rollwise.game import Game, require_game
+from rollwise.graph.naming import state_text, title_of
+from rollwise.then import (
     AGAIN,
     PASS,
     THEN_NAMES,
-    Game,
     ending_points,
     is_over,
     is_payoff,
-    require_game,
     seats_on,
     then_text,
 )
-from rollwise.graph.naming import state_text, title_of
 
 DEAL, MOVE, TOGETHER = range(3)
 ON = (AGAIN, PASS)

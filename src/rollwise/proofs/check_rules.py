@@ -25,9 +25,9 @@ from operator import index
 from typing import Any, NamedTuple
 
 from rollwise.dice import Pool
-from rollwise.game import DRAW, END, LOSE, WIN, Game, is_over, payoff_of, seats_on
-from rollwise.numbers.shares import UnknownPayoff, brought
+from rollwise.game import Game
 from rollwise.numbers.unknown import Unknown
+from rollwise.then import DRAW, END, LOSE, WIN, UnknownPayoff, brought, is_over, payoff_of, seats_on
 
 Position = tuple[int, ...]  # the numbers of a state, with tuples flattened
 Node = tuple[Any, int]  # a state and a role

@@ -26,9 +26,8 @@ from functools import partial
 from math import ceil, lcm
 from typing import Any
 
-from rollwise.game import Game, is_over, payoff_of, seats_on
+from rollwise.game import Game
 from rollwise.graph import sign_of
-from rollwise.numbers.shares import UnknownPayoff
 from rollwise.numbers.unknown import (
     Doubt,
     Undecided,
@@ -47,6 +46,7 @@ from rollwise.proofs.check_rules import (
     turn_of,
     ways_in,
 )
+from rollwise.then import UnknownPayoff, is_over, payoff_of, seats_on
 
 MOST_CASES = 20_000
 MOST_FORCED = 30  # moves before an action that leaves

@@ -17,9 +17,10 @@ import numpy as np
 from rollwise.boards import Board, Cell
 from rollwise.errors import RollwiseError, RulesError
 from rollwise.faults import PASSED_ON, fault_text, shown
-from rollwise.game import Game, is_over
+from rollwise.game import Game
 from rollwise.graph import KEEP, THROW, StateGraph
 from rollwise.graph.layout import StateLayout
+from rollwise.then import is_over
 
 MOST_STATES = 60  # in the sample of `word_faults`, evenly spread
 # Words about an action, and their arguments after it.

@@ -14,8 +14,8 @@ import numpy as np
 
 from rollwise.builders.compiled.listers import Writing
 from rollwise.builders.rules import Rules
-from rollwise.game import GOES_ON
 from rollwise.kernels.calls import BUFFERS_FULL, HASH_FACTOR, HASH_START
+from rollwise.then import GOES_ON
 
 ENDS = 2**64 - 1 - GOES_ON  # the bits of a `then` of which at least one is set if the game is over
 

@@ -27,13 +27,18 @@ import numpy as np
 
 from rollwise.errors import RulesError
 from rollwise.faults import is_users
-from rollwise.game import (
+from rollwise.game import Game
+from rollwise.reach import closure_read, globals_read, names_in
+from rollwise.then import (
+    BITS,
     DRAW,
     LEAST_PAYOFF,
     LOSE,
     MOST_PAYOFF,
+    MOST_PLAYERS,
+    SCALE,
+    SHARES_SCALE,
     WIN,
-    Game,
     counterpart,
     interpreted_as,
     payoff,
@@ -43,8 +48,6 @@ from rollwise.game import (
     shared,
     won_by,
 )
-from rollwise.numbers.shares import BITS, MOST_WINNERS, SCALE, SHARES_SCALE
-from rollwise.reach import closure_read, globals_read, names_in
 
 Function = Callable[..., Any]
 
@@ -326,7 +329,7 @@ def won_by_all(seats):  # type: ignore[no-untyped-def]
     """``won_by(*seats)`` in compiled rules, where the number of seats may be unknown."""
     code = 0
     for k in range(len(seats)):
-        if not 0 <= seats[k] < MOST_WINNERS:
+        if not 0 <= seats[k] < MOST_PLAYERS:
             raise ValueError("no seat")
         code |= 1 << seats[k]
     if code == 0:

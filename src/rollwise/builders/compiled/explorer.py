@@ -27,7 +27,6 @@ from rollwise.builders.expand import (
 )
 from rollwise.builders.rules import Rules, Situation
 from rollwise.errors import RollwiseError, RulesDiffer, RulesError
-from rollwise.game import LEAST_PAYOFF
 from rollwise.graph.layout import LEAST, MOST
 from rollwise.kernels import explore
 from rollwise.kernels import state_tables as kernels
@@ -35,7 +34,7 @@ from rollwise.kernels.calls import EXPAND, QUESTION
 from rollwise.kernels.explore import BATCH, RECENT, Buffers, GraphArrays
 from rollwise.kernels.lotteries import LotteryTable, enter_lotteries
 from rollwise.machine.interrupts import LOOK, heard
-from rollwise.numbers.shares import SMALLEST
+from rollwise.then import LEAST_PAYOFF, SMALLEST
 
 # A dense table has an entry for every state in the box of the fields. It is used
 # for a box of at most this many entries, or of this many for each state found.

@@ -44,8 +44,8 @@ from rollwise.builders.compiled.cache_key import (
 )
 from rollwise.builders.compiled.reads import as_constant
 from rollwise.faults import is_users
-from rollwise.game import won_by
 from rollwise.reach import closure_read, globals_read, names_in
+from rollwise.then import won_by
 
 # Trees of translated and untranslated functions, by their code; see `tree_of`.
 _TREES: dict[CodeType, ast.FunctionDef] = {}

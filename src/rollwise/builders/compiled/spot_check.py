@@ -20,8 +20,8 @@ from rollwise.builders.expand import Action, expand, merged, throws_in
 from rollwise.builders.rules import Rules, Situation, throw_text
 from rollwise.errors import RulesDiffer
 from rollwise.faults import fault_text
-from rollwise.game import is_over, round_the_table, then_text
 from rollwise.graph.layout import LEAST
+from rollwise.then import is_over, round_the_table, then_text
 
 # One of ONE_OF states is compared, at least FEW and at most MANY, with a limited number of
 # outcomes. In Pig, which is solved in a tenth of a second, this takes some milliseconds.
