@@ -14,7 +14,7 @@ from test_layers import Banks, Climber, Pairs, Tens
 from rollwise import AGAIN, END, PASS, Game, parameter, solve_by_layers
 from rollwise.answer import layer_folder
 from rollwise.answer.layer_folder import FoundStates
-from rollwise.builders import by_layer, layer_walk
+from rollwise.builders import by_layer, layer_rules, layer_walk
 from rollwise.builders.by_layer import find_layers
 from rollwise.builders.rules import Rules
 from rollwise.errors import RulesError, SolutionFileError, UnknownState, UsageError
@@ -260,13 +260,13 @@ class Stairs(Game):
 )
 def test_one_core_finds_what_both_find(game: Game, monkeypatch: pytest.MonkeyPatch) -> None:
     threads: list[int] = []
-    expanded = layer_walk.Workbench.expanded
+    expanded = layer_rules.Workbench.expanded
 
     def counted(*given: Any, **named: Any) -> Any:
         threads.append(threading.get_ident())
         return expanded(*given, **named)
 
-    monkeypatch.setattr(layer_walk.Workbench, "expanded", counted)
+    monkeypatch.setattr(layer_rules.Workbench, "expanded", counted)
     monkeypatch.setattr(layer_walk, "WORTH_BOTH", 2)
     found = find_layers(game)
     assert len(set(threads)) > 1
@@ -293,7 +293,7 @@ def test_rules_of_layers_run_once_where_there_is_room(
     game: Game, room: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     states: list[int] = []
-    expanded = layer_walk.Workbench.expanded
+    expanded = layer_rules.Workbench.expanded
 
     def counted(bench: Any, begun: Any, n: int, **given: Any) -> Any:
         states.append(n)
@@ -307,7 +307,7 @@ def test_rules_of_layers_run_once_where_there_is_room(
     some = layers.kept[len(layers) - 1][0].nbytes
     bytes_to_keep = {"none": 0, "some": some, "all": 1 << 40}[room]
     monkeypatch.setattr(layer_walk.limits, "bytes_to_keep", lambda: bytes_to_keep)
-    monkeypatch.setattr(layer_walk.Workbench, "expanded", counted)
+    monkeypatch.setattr(layer_rules.Workbench, "expanded", counted)
     solved = solve_by_layers(game)
     assert solved.values.tobytes() == plain.values.tobytes()
     assert solved.error_bounds.tobytes() == plain.error_bounds.tobytes()

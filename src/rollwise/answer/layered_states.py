@@ -193,7 +193,7 @@ class LayeredStates:
 
         The rows that decide are checked against their checksums.
         """
-        from rollwise.builders.layer_walk import LayersByProgress, progress_of
+        from rollwise.builders.layer_rules import LayersByProgress, progress_of
         from rollwise.builders.rules import Rules
 
         reached = progress_of(Rules(self.game), rows, self.progress[-1])

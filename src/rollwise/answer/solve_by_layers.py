@@ -191,7 +191,7 @@ def _begun(
     UsageError
     """
     from rollwise.builders.by_layer import find_layers, known_layers
-    from rollwise.builders.layer_walk import PlainRows
+    from rollwise.builders.known_rows import PlainRows
 
     if folder is not None:
         about = {name: folder.about[name] for name in ABOUT}

@@ -17,20 +17,9 @@ from rollwise.builders.compiled.cache_key import NotCompilable
 from rollwise.builders.compiled.compiling import compiled_roots, compiled_rules
 from rollwise.builders.compiled.explorer import Explorer
 from rollwise.builders.compiled.spot_check import compare, compare_answers, sample_with
-from rollwise.builders.layer_walk import (
-    LARGE,
-    SMALL,
-    Expanded,
-    Journal,
-    KnownRows,
-    LayersByProgress,
-    PackedRows,
-    PlainRows,
-    Reached,
-    Walk,
-    Workbench,
-    falls,
-)
+from rollwise.builders.known_rows import KnownRows, PackedRows, PlainRows
+from rollwise.builders.layer_rules import Expanded, LayersByProgress, Reached, Workbench, falls
+from rollwise.builders.layer_walk import LARGE, SMALL, Journal, Walk
 from rollwise.builders.rules import Rules
 from rollwise.errors import TooLittleMemory, UsageError, spelled
 from rollwise.game import Game

@@ -1,0 +1,280 @@
+"""The compiled rules of states, for games by layers: their progress, actions and outcomes."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.builders import limits
+from rollwise.builders.arrays import Arrays, block_from, first_rows, layer_of
+from rollwise.builders.compiled.compiling import Question, ask
+from rollwise.builders.compiled.explorer import Explorer
+from rollwise.builders.compiled.spot_check import compare_answers
+from rollwise.builders.known_rows import Numbers, Rows
+from rollwise.builders.rules import Rules, Situation, as_progress
+from rollwise.errors import RollwiseError, RulesError
+from rollwise.layers import Layer
+from rollwise.layers.layer import smallest_kind
+
+FEW = 20  # too few states for compiled rules
+MOST_CODES = 1 << 62
+
+
+class Reached:
+    """Computes the progress of states by compiled rules.
+
+    Attributes
+    ----------
+    question : Question
+
+    Raises
+    ------
+    NotCompilable
+    """
+
+    def __init__(self, rules: Rules) -> None:
+        size = rules.progress_size
+        self._rules, self._parts = rules, [None] if size is None else list(range(size))
+        self.question = Question(rules, type(rules.game).progress, parts=size is not None)
+
+    def of(self, rows: NDArray[np.int32], *, asked: bool = False) -> Numbers:
+        """The progress of states: (n, n_numbers) int64.
+
+        Parameters
+        ----------
+        rows : (n, n_fields) int32
+        asked : bool
+            The same question was asked about them before.
+
+        Raises
+        ------
+        RulesError
+        """
+        codes = np.empty((len(rows), len(self._parts)), np.int64)
+        for column, part in enumerate(self._parts):
+            codes[:, column], failed = self.question.answers(rows, part, asked=asked)
+            if failed >= 0:
+                raise self._rules.progress_fails(rows[failed].tolist())
+        return codes
+
+
+class LayersByProgress:
+    """Finds layers by their progress.
+
+    Parameters
+    ----------
+    progress : (n_layers,) or (n_layers, n_numbers) int64
+        Without duplicates.
+    """
+
+    def __init__(self, progress: Numbers) -> None:
+        rows = progress.reshape(len(progress), -1)
+        self._known = [np.unique(column) for column in rows.T]
+        self._names: dict[tuple[int, ...], int] | None = None
+        if np.prod([float(len(known)) for known in self._known]) > MOST_CODES:
+            self._names = {tuple(row): i for i, row in enumerate(rows.tolist())}
+            return
+        codes, _ = self._codes(rows)
+        self._layers = np.argsort(codes)
+        self._sorted = codes[self._layers]
+
+    def find(self, reached: Numbers) -> Numbers:
+        """The layers with given progress; -1 if there is none.
+
+        Parameters
+        ----------
+        reached : (n,) or (n, n_numbers) int64
+        """
+        rows = reached.reshape(len(reached), len(self._known))
+        if self._names is not None:
+            return np.array([self._names.get(tuple(row), -1) for row in rows.tolist()], np.int64)
+        codes, is_known = self._codes(rows)
+        index = np.minimum(np.searchsorted(self._sorted, codes), len(self._sorted) - 1)
+        return np.where(is_known & (self._sorted[index] == codes), self._layers[index], -1)
+
+    def _codes(self, rows: Numbers) -> tuple[Numbers, NDArray[np.bool_]]:
+        """A number for each row, and whether all its entries occur in the progress of layers."""
+        codes, is_known = np.zeros(len(rows), np.int64), np.ones(len(rows), np.bool_)
+        # A number in mixed radix: each digit is an index among the numbers of a column.
+        for known, column in zip(self._known, rows.T, strict=True):
+            index = np.minimum(np.searchsorted(known, column), len(known) - 1)
+            is_known &= known[index] == column
+            codes = codes * len(known) + index
+        return codes, is_known
+
+
+def progress_of(rules: Rules, rows: NDArray[np.int32], otherwise: Numbers) -> Numbers:
+    """The results of `progress` for rows, some of which may be no states.
+
+    Parameters
+    ----------
+    rows : (n, n_fields) int32
+    otherwise : (n_numbers,) int64, or one number
+        The result if it fails.
+
+    Returns
+    -------
+    (n, n_numbers) or (n,) int64
+    """
+    progress = np.repeat(otherwise[None], len(rows), axis=0)
+    if len(rows) > FEW:
+        size = rules.progress_size
+        parts = (None,) if size is None else range(size)
+        found_each = [ask(rules, type(rules.game).progress, rows, part) for part in parts]
+        if all(failed < 0 for _, failed in found_each):
+            reached_each = [reached for reached, _ in found_each]
+            return reached_each[0] if size is None else np.column_stack(reached_each)
+    for i, row in enumerate(rows.tolist()):
+        with suppress(RollwiseError):
+            progress[i] = rules.progress(rules.layout.state(row))
+    return progress
+
+
+class Workbench:
+    """An explorer and a question for the progress of states, for one thread at a time.
+
+    Parameters
+    ----------
+    rules : Rules
+    most : int
+        The largest number of states to number together.
+
+    Attributes
+    ----------
+    last : Explorer or None
+        The last explorer used, unless it was released.
+    """
+
+    def __init__(self, rules: Rules, most: int) -> None:
+        self._rules, self._most = rules, most
+        self.last: Explorer | None = None
+
+    @cached_property
+    def reached(self) -> Reached:
+        """Computes the progress of states."""
+        return Reached(self._rules)
+
+    def explorer(self, root: np.ndarray, *, merging: bool) -> Explorer:
+        """The last explorer or a new one. It must be restarted before use.
+
+        Parameters
+        ----------
+        root : (1, n_fields) int32
+            A state.
+        merging : bool
+            Whether equal outcomes are merged.
+        """
+        if self.last is None:
+            self.last = Explorer(self._rules, root, self._most, layer_by_layer=True)
+        self.last.counts["merging"] = merging
+        return self.last
+
+    def expanded(
+        self, begun: Explorer, n: int, *, soon: bool = False, keep_arrays: bool = False
+    ) -> Expanded:
+        """The rules of the first `n` states of a restarted explorer.
+
+        Parameters
+        ----------
+        soon : bool
+            See `Explorer.run`.
+        keep_arrays : bool
+            Whether the result has `arrays` of games with throws, too.
+        """
+        begun.run(n, soon=soon)
+        arrays = begun.arrays()
+        targets = begun.graph.states[n : begun.n_states]
+        layer = layer_of(self._rules, arrays, [(0, block_from(arrays))], n, len(targets))
+        first = first_rows(self._rules, arrays)
+        kept = arrays.copied() if keep_arrays or not self._rules.has_throws else None
+        return Expanded(layer, targets.copy(), kept, first)
+
+    def put_away(self) -> None:
+        """Release the explorer and its arrays."""
+        self.last = None
+
+
+class Expanded(NamedTuple):
+    """The rules of some states, in the order of the states.
+
+    Attributes
+    ----------
+    layer : rollwise.layers.Layer
+        All other targets of the states are its border.
+    targets : (layer.n_border, n_fields) int32
+        The states of the border.
+    arrays : Arrays or None
+        The arrays of the states, in reading order. Present on request, and if states have no
+        throws.
+    first_rows : dict
+        See `rollwise.builders.arrays.first_rows`.
+    """
+
+    layer: Layer
+    targets: Rows
+    arrays: Arrays | None
+    first_rows: dict[int, list[int]]
+
+    def packed(self) -> Expanded:
+        """The same rules, with targets in fewer bytes, which no kernel reads."""
+        return self._with_targets(smallest_kind(self.layer.n_places))
+
+    def unpacked(self) -> Expanded:
+        """The packed rules, for kernels."""
+        return self._with_targets(np.uint32)
+
+    def _with_targets(self, kind: type[np.unsignedinteger[Any]]) -> Expanded:
+        blocks = [
+            (place, block._replace(target=block.target.astype(kind, copy=False)))
+            for place, block in self.layer.blocks
+        ]
+        return self._replace(layer=replace(self.layer, blocks=blocks))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays."""
+        others = 0 if self.arrays is None else self.arrays.nbytes
+        return self.layer.nbytes + self.targets.nbytes + others
+
+
+def falls(rules: Rules, states: Rows, asked: Reached) -> RulesError:
+    """The error for an outcome of one of these states with lower progress.
+
+    Raises
+    ------
+    RulesDiffer
+        Python's rules do not lower it.
+    """
+    explorer = Explorer(rules, states, limits.MOST_NUMBERED)
+    explorer.run(len(states))
+    arrays, known = explorer.arrays(), explorer.graph.states[: explorer.n_states]
+    source = _state_of_outcomes(arrays)
+    inside = np.flatnonzero(arrays.outcome_state >= 0)
+    reached, target = asked.of(known), arrays.outcome_state[inside]
+    lower = np.any(reached[target] < reached[source[inside]], axis=1)
+    outcome = int(inside[np.argmax(lower)])
+    pair = np.array([source[outcome], arrays.outcome_state[outcome]])
+    function, size = type(rules.game).progress, rules.progress_size
+    for part in range(reached.shape[1]):
+        told = None if size is None else part
+        compare_answers(rules, function, known[pair], reached[pair, part], told)
+    here, after = (as_progress(row[0] if size is None else row) for row in reached[pair])
+    a = int(np.searchsorted(arrays.outcome_indptr, outcome, side="right")) - 1
+    state = rules.layout.state(known[pair[0]].tolist())
+    where = rules.where(Situation(state), int(arrays.action_label[a]))
+    return rules.fault(
+        f"progress() falls from {here} to {after} in the state {where}; {rules.no_outcome_lowers}"
+    )
+
+
+def _state_of_outcomes(arrays: Arrays) -> Numbers:
+    """The source state of each outcome: (n_outcomes,) int64."""
+    ends = arrays.outcome_indptr[arrays.action_indptr]
+    if arrays.throws is not None:
+        ends = ends[arrays.throws.situation_indptr]
+    return np.repeat(np.arange(len(ends) - 1), np.diff(ends))
