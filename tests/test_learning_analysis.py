@@ -17,7 +17,7 @@ from rollwise.analysis.learning import REASONS, Reference, assess, loss_of
 from rollwise.answer.evaluation import best_response, evaluate
 from rollwise.answer.solution import Solution
 from rollwise.builders import build
-from rollwise.documents.policies import learned_document
+from rollwise.documents.learned import learned_document
 from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.games.pig import Piglet
 from rollwise.games.threes import Threes

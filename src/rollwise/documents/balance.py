@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from rollwise.analysis.lengths import FEW, turns_text
 from rollwise.analysis.losses import loss_text, spread_words
+from rollwise.documents.learned import Loss, LossSpread
 from rollwise.documents.model import (
     Bound,
     Chance,
@@ -20,7 +21,6 @@ from rollwise.documents.model import (
     as_number,
     unit,
 )
-from rollwise.documents.policies import Loss, LossSpread
 from rollwise.documents.solved import Unit
 from rollwise.graph.policies import ties_in_play
 from rollwise.numbers.printed import POINTS, how_many, percent, rounded_up

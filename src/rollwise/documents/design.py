@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
+from rollwise.documents.learned import Loss, LossSpread
 from rollwise.documents.model import (
     UNSET,
     Bound,
@@ -26,7 +27,6 @@ from rollwise.documents.model import (
     state_fields,
     unit,
 )
-from rollwise.documents.policies import Loss, LossSpread
 from rollwise.documents.solved import AVERAGE, Unit
 from rollwise.graph.naming import title_of
 from rollwise.graph.policies import ties_in_play

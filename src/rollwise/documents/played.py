@@ -25,7 +25,7 @@ from rollwise.documents.model import (
     number_or_none,
     unit,
 )
-from rollwise.documents.policies import Mean
+from rollwise.documents.simulated import Mean
 from rollwise.documents.solved import Unit
 from rollwise.graph import sign_of, win_probability
 from rollwise.numbers.printed import (

@@ -1,12 +1,10 @@
-"""Documents of scores: distributions, contests, bets, second aims and frontiers."""
+"""Answers about scores: distributions, tests of scores, judged plays and numbers of dice."""
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from rollwise.documents.model import (
@@ -21,53 +19,37 @@ from rollwise.documents.model import (
     Part,
     Rows,
     State,
-    Value,
     about,
-    about_draws,
     as_number,
-    place_text,
     state_fields,
     unit,
-    worth_lines,
 )
-from rollwise.documents.solved import Draws, Unit
 from rollwise.numbers.printed import (
-    POINTS,
     Printed,
     certified,
-    chances,
     column,
     estimated,
     in_common,
     percent,
     percents,
     rounded_up,
-    scaled,
 )
 
 if TYPE_CHECKING:
-    from rollwise.analysis.blind_contest import BlindContest
-    from rollwise.analysis.contest import ContestSolution
     from rollwise.analysis.distributions import Distribution
-    from rollwise.analysis.frontier import Frontier
     from rollwise.analysis.judge import Judgement, Play
     from rollwise.analysis.many_dice import ManyDice
     from rollwise.analysis.observed_scores import BestFit, GoodnessOfFit, SimulatedScores
     from rollwise.analysis.reaching import Reach
-    from rollwise.analysis.second_aims import ScoreRanges, SecondAims
-    from rollwise.answer.optimal_set import OptimalSet, Range
-    from rollwise.answer.solution import Solution
+    from rollwise.analysis.second_aims import ScoreRanges
     from rollwise.game import Game
     from rollwise.graph import StateGraph
     from rollwise.graph.policies import Ties
 
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-WINS = "chance to win"
 RESULTS = {-1: " (lost)", 0: " (drawn)", 1: " (won)"}
-UNPROVED = "unknown, without a proved bound"
 RunTime = Annotated[float, unit("seconds")]
-ContestTies = Annotated[str, about("the winner of a contest with equal scores")]
 Points = Annotated[Number, unit("points")]
 ByScore = Annotated[list[float], unit("probability", "in the order of `scores`")]
 
@@ -468,305 +450,6 @@ def tested_scores_document(
     )
 
 
-class MixedPolicy(Part, frozen=True):
-    """A policy of a mixture."""
-
-    weight: Chance
-    mean_score: Points
-    mean_score_bound: Bound
-    standard_deviation: Points
-
-
-class BestMean(Part, frozen=True):
-    """The policy of the best mean in a blind contest."""
-
-    mean_score: Points
-    mean_score_bound: Bound
-    wins_against_mixture: Chance
-    error_bound: Bound
-    best_response_wins: Annotated[Chance, about("against it")]
-    best_response_error_bound: Bound
-
-
-class SolvedBlind(GameDocument, frozen=True, kw_only=True, tag="rollwise/solve/blind/1"):
-    """An equilibrium of a simultaneous contest of two (as=blind)."""
-
-    states: Annotated[int, about("with the score")]
-    mixture: list[MixedPolicy]
-    mean_score: Points
-    gain: Annotated[Chance, about("largest gain of a policy against the mixture")]
-    best_mean: BestMean
-    rounds: Annotated[int, about("best responses")]
-    seconds: RunTime
-
-    def blocks(self) -> Iterator[str | Rows]:
-        yield f"{self.title}, a contest of two at the same time; both win half of it"
-        rows = [
-            (
-                percent(as_number(part.weight)),
-                f"{part.mean_score:.6f}",
-                f"{part.standard_deviation:.6f}",
-            )
-            for part in self.mixture
-        ]
-        yield Rows(("played", "mean score", "standard deviation"), rows)
-        gain, best = rounded_up(as_number(self.gain)), self.best_mean
-        yield f"  no policy gains more than {gain} against this mixture"
-        (wins,) = percents([as_number(best.wins_against_mixture)], [best.error_bound])
-        (loses,) = percents([as_number(best.best_response_wins)], [best.best_response_error_bound])
-        yield (
-            f"  the policy of the best mean ({best.mean_score:.6f}) wins {wins.number} against it "
-            f"({wins.sure}), and the best response to that wins {loses.number} ({loses.sure})"
-        )
-        yield (
-            f"  {self.states:,} states with the score, {self.rounds} best responses, "
-            f"{self.seconds:.2f} s"
-        )
-
-
-def blind_contest_document(solved: BlindContest, seconds: float) -> SolvedBlind:
-    """An equilibrium of a simultaneous contest of two, and the policy of the best mean there."""
-    mean, wins, loses = solved.for_mean, solved.mean_against, solved.against_mean
-    return SolvedBlind.on(
-        solved.scored.source,
-        players=2,
-        kind="certified",
-        states=solved.scored.graph.n_states,
-        mixture=[
-            MixedPolicy(part.weight, part.scores.mean, part.scores.mean_bound, part.scores.sd)
-            for part in solved.parts
-        ],
-        mean_score=solved.mean,
-        gain=solved.gain,
-        best_mean=BestMean(
-            mean.mean, mean.mean_bound, wins.value, wins.bound, loses.value, loses.bound
-        ),
-        rounds=solved.rounds,
-        seconds=seconds,
-    )
-
-
-class FirstPlayer(Part, frozen=True):
-    """The first player of a contest, playing to win or for the best mean."""
-
-    probability: Chance
-    mean_score: Points
-    mean_score_bound: Bound
-    probability_playing_for_the_mean: Chance
-    error_bound_playing_for_the_mean: Bound
-    range_playing_for_the_mean: Annotated[EndRange, about("over all policies of the best mean")]
-    mean_score_playing_for_the_mean: Points
-    mean_score_bound_playing_for_the_mean: Bound
-
-
-class SolvedContest(GameDocument, frozen=True, kw_only=True, tag="rollwise/solve/contest/1"):
-    """The chances of all players of a contest (as=contest)."""
-
-    ties: ContestTies
-    states: Annotated[int, about("with the score")]
-    situations: int
-    probabilities: Annotated[list[float], unit("probability", "of each player to win")]
-    error_bound: Bound
-    optimality_gap: Annotated[Chance, about("largest gain of a player by another policy")]
-    last_minus_first: Annotated[Chance, about("difference of these players")]
-    first_player: FirstPlayer
-    scores: list[int]
-    final_score_of_first: ByScore
-    worth_of_first_score: ByScore
-    equally_good: EquallyGood | None
-    seconds: RunTime
-
-    def blocks(self) -> Iterator[str | Rows]:
-        yield f"{self.title}, a contest of {self.players}"
-        bound, first = as_number(self.error_bound), self.first_player
-        found, worst = in_common(percents(self.probabilities, [bound] * len(self.probabilities)))
-        rows = [(str(player), chance) for player, chance in enumerate(found, start=1)]
-        yield Rows(("player", f"wins (ties: {self.ties})"), rows)
-        gap = rounded_up(as_number(self.optimality_gap))
-        yield f"  {worst.sure}; no player can gain more than {gap} by another policy"
-        # the difference of two doubles below 1 is off by no more than 2^-53
-        off = 2 * bound + 2.0**-53
-        ahead = as_number(self.last_minus_first)
-        (more,) = percents([abs(ahead)], [off], unit=POINTS)
-        word = "less" if ahead < 0 else "more"
-        yield f"  the last player wins {more.number} {word} than the first ({more.sure})"
-        shares = first.range_playing_for_the_mean
-        ends = (as_number(shares.most), as_number(shares.least))
-        gains = [as_number(first.probability) - end for end in ends]
-        off = bound + as_number(shares.error_bound) + 2.0**-53
-        least, most = percents(gains, [off] * 2, sign=True, unit=POINTS)
-        gain = most.number if least.number == most.number else f"{least.number} to {most.number}"
-        mean = certified(as_number(first.mean_score), first.mean_score_bound)
-        instead = certified(
-            as_number(first.mean_score_playing_for_the_mean),
-            first.mean_score_bound_playing_for_the_mean,
-        )
-        yield (
-            f"  playing to win instead of for the best mean brings the first player {gain} "
-            f"({most.sure}; mean score {mean} instead of {instead})"
-        )
-        if self.equally_good:
-            yield f"  {self.equally_good.text}"
-        yield (
-            f"  {self.states:,} states with the score, {self.situations} situations, "
-            f"{self.seconds:.2f} s"
-        )
-
-
-def contest_document(
-    solved: ContestSolution, for_mean: ContestSolution, shares: Range, seconds: float
-) -> SolvedContest:
-    """Each player's chances, with best play and with the best mean for an aim.
-
-    Parameters
-    ----------
-    for_mean : ContestSolution
-        The same with a first player of the best mean, known to the others.
-    shares : Range
-        The chances of this first player, over all policies of the best mean.
-    """
-    from rollwise.analysis.distributions import Distribution
-
-    scored = solved.scored
-    first, plain = solved.turns[solved.opening], for_mean.turns[for_mean.opening]
-    mean, plain_mean = (
-        Distribution(scored.scores, turn.final, float(turn.final_bounds.max()))
-        for turn in (first, plain)
-    )
-    probabilities = solved.probabilities
-    return SolvedContest.on(
-        scored.source,
-        players=solved.contest.players,
-        kind="certified",
-        ties=solved.contest.ties,
-        states=scored.graph.n_states,
-        situations=len(solved.turns),
-        probabilities=[float(chance) for chance in probabilities],
-        error_bound=solved.error_bound,
-        optimality_gap=solved.optimality_gap,
-        last_minus_first=float(probabilities[-1] - probabilities[0]),
-        first_player=FirstPlayer(
-            float(probabilities[0]),
-            mean.mean,
-            mean.mean_bound,
-            float(for_mean.probabilities[0]),
-            for_mean.error_bound,
-            EndRange.from_result(shares),
-            plain_mean.mean,
-            plain_mean.mean_bound,
-        ),
-        scores=scored.scores.tolist(),
-        final_score_of_first=[float(p) for p in first.final],
-        worth_of_first_score=[float(p) for p in first.payoffs],
-        equally_good=solved.ties,
-        seconds=round(seconds, 3),
-    )
-
-
-class FairStake(Part, frozen=True):
-    """A player's chance, odds and stake."""
-
-    player: int
-    probability: Chance
-    odds_against: Annotated[Number, about("null: no chance")]
-    stake: float
-
-
-class Doubling(Part, frozen=True):
-    """The value of a double for the player to move, per unit staked."""
-
-    no_offer: float
-    accepted: float
-    declined: float
-    offer: Annotated[bool, about("whether to offer before the turn")]
-    accept: Annotated[bool, about("whether the other should accept")]
-    value: float
-    error_bound: Bound
-
-
-class Bet(GameDocument, frozen=True, kw_only=True, tag="rollwise/bet/1"):
-    """Fair odds and stakes at a moment of a contest."""
-
-    ties: ContestTies
-    scores: Annotated[list[int], about("of the players before")]
-    to_move: int
-    pot: float
-    error_bound: Bound
-    stakes: list[FairStake]
-    double: Annotated[Maybe[Doubling], about("in a contest of two, before a turn")] = UNSET
-    equally_good: EquallyGood | None
-
-    def blocks(self) -> Iterator[str | Rows]:
-        found = [as_number(stake.probability) for stake in self.stakes]
-        numbers, worst = in_common(percents(found, [self.error_bound] * len(found)))
-        odds = [as_number(stake.odds_against) for stake in self.stakes]
-        rows = [
-            (
-                str(stake.player),
-                number,
-                f"{one:.4f} to 1" if math.isfinite(one) else "none",
-                f"{stake.stake:.6f}",
-            )
-            for stake, number, one in zip(self.stakes, numbers, odds, strict=True)
-        ]
-        yield Rows(("player", "chance", "fair odds against", f"fair stake of {self.pot:g}"), rows)
-        yield (
-            f"(chances {worst.sure}, odds and stakes rounded from them; player {self.to_move} to "
-            "move)"
-        )
-        if self.double:
-            one = self.double
-            equities = [one.no_offer, one.accepted, one.declined]
-            bounds = [one.error_bound] * 3
-            (waiting, accepted, declined), worst = in_common(column(equities, bounds, sign=True))
-            yield (
-                f"double: player {self.to_move} should "
-                f"{'offer' if one.offer else 'not offer'} before the turn, the other "
-                f"{'accept' if one.accept else 'decline'}; equity per unit staked "
-                f"{waiting} without an offer, {accepted} if it is accepted, {declined} if it "
-                f"is declined ({worst.sure})"
-            )
-        if self.equally_good:
-            yield self.equally_good.text
-
-
-def bet_document(
-    solution: ContestSolution,
-    finished: tuple[int, ...],
-    place: tuple[int, ...] | None,
-    pot: float,
-) -> Bet:
-    """Fair odds and stakes at a moment of a contest.
-
-    Parameters
-    ----------
-    finished : tuple of int
-        Final scores of the players before.
-    place : tuple of int, optional
-        The state within the next player's turn.
-    """
-    from rollwise.analysis.betting import advise_double, fair_stakes
-
-    contest = solution.contest
-    shares, bound = solution.moment(finished, place)
-    # with two players no chances depend on the choice among equally good actions
-    ties = solution.ties if contest.players > 2 else None
-    may_double = contest.players == 2 and place is None
-    return Bet.on(
-        solution.scored.source,
-        players=contest.players,
-        kind="certified",
-        ties=contest.ties,
-        scores=list(finished),
-        to_move=len(finished) + 1,
-        pot=pot,
-        error_bound=bound,
-        stakes=fair_stakes(shares, pot),
-        double=advise_double(solution, finished) if may_double else UNSET,
-        equally_good=ties,
-    )
-
-
 class JudgedMove(Part, frozen=True):
     """A recorded move with its costs."""
 
@@ -902,97 +585,9 @@ def many_dice_document(game: Game, scores: ManyDice) -> ManyDiceScores:
     return ManyDiceScores(game.name, parameters, scores.most, value, bound, seconds, rows)
 
 
-class AimValue(Part, frozen=True):
-    """The value of a second aim."""
-
-    aim: str
-    value: Number
-    error_bound: Bound
-
-
-class NamedRange(EndRange, frozen=True):
-    """The range of a quantity over optimal policies."""
-
-    name: str
-
-
-class AgainstRange(Part, frozen=True):
-    """The values of optimal policies against another one."""
-
-    policy: str
-    first: Annotated[EndRange, about("moving first")]
-    second: Annotated[EndRange, about("moving second")]
-
-
-class OptimalPolicies(GameDocument, frozen=True, kw_only=True, tag="rollwise/optimal/1"):
-    """The differences between optimal policies."""
-
-    start: State
-    unit: Unit
-    draws: Draws
-    value: Value
-    win_probability: Chance
-    error_bound: Bound
-    reached_states: int
-    tied_states: Annotated[int, about("reached states with several equally good actions")]
-    loss_bound: Annotated[Number, about("largest loss of these policies")]
-    then: Annotated[list[AimValue], about("second aims")]
-    ranges: list[NamedRange]
-    against: Maybe[AgainstRange] = UNSET
-
-    @property
-    def is_proved(self) -> bool:
-        """Whether every bound is proved."""
-        against = [self.against.first, self.against.second] if self.against else []
-        bounds = [one.error_bound for one in (*self.ranges, *against)]
-        bounds += [self.error_bound, *(aim.error_bound for aim in self.then)]
-        return all(map(_is_proved, bounds))
-
-    def blocks(self) -> Iterator[str | Rows]:
-        yield self.title
-        place, value = place_text(self.start), as_number(self.value)
-        yield from worth_lines(place, value, self.error_bound, name=self.unit, draws=self.draws)
-        yield (
-            f"  several actions are equally good in {self.tied_states:,} of the "
-            f"{self.reached_states:,} states reached by optimal play"
-        )
-        if self.tied_states:
-            yield loss_text(self.loss_bound)
-        for aim in self.then:
-            (worth,) = _written(aim.aim)([as_number(aim.value)], [aim.error_bound])
-            text = f"{worth.number} ({worth.sure})"
-            yield f"  then {aim.aim}: {text if _is_proved(aim.error_bound) else UNPROVED}"
-        if self.ranges:
-            which = "all optimal policies"
-            which = which if _is_proved(self.loss_bound) else "policies of such actions"
-            yield f"  over {'the remaining policies' if self.then else which}:"
-        for one in self.ranges:
-            ends, worst = one.written(_written(one.name))
-            text = f"from {ends[0]} to {ends[1]} ({worst.sure})"
-            yield f"    {one.name}: {text if _is_proved(one.error_bound) else UNPROVED}"
-        if self.against:
-            is_chance = self.unit == "win probability"
-            wins = "wins" if is_chance else self.unit
-            seats = {"first": self.against.first, "second": self.against.second}
-            for seat, value_range in seats.items():
-                (least, most), worst = value_range.written(chances if is_chance else column)
-                text = f"{wins} from {least} to {most} ({worst.sure}{about_draws(self.draws)})"
-                text = text if _is_proved(value_range.error_bound) else UNPROVED
-                yield f"  against {self.against.policy}: moving {seat}, {text}"
-
-
-def _is_proved(bound: float | None) -> bool:
-    return math.isfinite(as_number(bound))
-
-
-def _written(quantity: str) -> Callable[..., list[Printed]]:
-    """How the amounts of a quantity are written: ``win``, ``draw`` and ``score<=5`` in percent."""
-    return percents if re.fullmatch(r"(\w+ )?(win|draw|score\W+\d+)", quantity) else column
-
-
 def loss_text(loss: float | None) -> str:
     """The line about the largest possible loss of policies counted as optimal."""
-    if not _is_proved(loss):
+    if not bound_is_proved(loss):
         return "  no bound on the loss of these policies was proved"
     if not loss:
         return "  all policies of such actions are optimal (exact)"
@@ -1001,98 +596,6 @@ def loss_text(loss: float | None) -> str:
     )
 
 
-def optimal_document(
-    solution: Solution,
-    every: OptimalSet,
-    aims: SecondAims,
-    ranges: Sequence[Range],
-    against: tuple[str, tuple[Range, Range]] | None = None,
-) -> OptimalPolicies:
-    """The differences between optimal policies.
-
-    Parameters
-    ----------
-    every : OptimalSet
-        All optimal policies.
-    aims : SecondAims
-        The policies chosen by second aims, if there are any.
-    ranges : sequence of Range
-        Ranges over the chosen policies.
-    against : str and two of Range, optional
-        Another policy, and the values against it from both seats.
-    """
-    graph, versus = solution.graph, None
-    if against is not None:
-        versus = AgainstRange(against[0], *map(EndRange.from_result, against[1]))
-    return OptimalPolicies.on(
-        graph,
-        solution,
-        kind="certified",
-        start=state_fields(graph, 0),
-        unit=graph.view.worth_name,
-        draws=graph.has_draws,
-        reached_states=every.graph.n_states,
-        tied_states=every.n_ties,
-        loss_bound=every.loss,
-        then=[
-            AimValue(aim, worth.value, worth.error_bound)
-            for aim, worth in zip(aims.aims, aims.values, strict=True)
-        ],
-        ranges=ranges,
-        against=versus or UNSET,
-    )
-
-
-class FrontierCorner(Part, frozen=True):
-    """A corner of the frontier."""
-
-    mean: Annotated[Number, about("of the game's own aim: points, or the chance to win")]
-    value: Annotated[Number, about("of the second aim")]
-    mean_bound: Bound
-    error_bound: Bound
-
-
-class ScoreFrontier(GameDocument, frozen=True, kw_only=True, tag="rollwise/frontier/1"):
-    """The frontier of the game's own aim against a second one."""
-
-    own: Annotated[str, about("mean score, mean payoff or chance to win")]
-    aim: str
-    is_chance: Annotated[bool, about("whether the second aim is a probability")]
-    gap: Annotated[Number, about("largest distance of a policy beyond the drawn frontier")]
-    corners: list[FrontierCorner]
-
-    def blocks(self) -> Iterator[str | Rows]:
-        corners, wins = self.corners, self.own == WINS
-        means = (percents if wins else column)(
-            [as_number(c.mean) for c in corners], [c.mean_bound for c in corners]
-        )
-        values = (percents if self.is_chance else column)(
-            [as_number(c.value) for c in corners], [c.error_bound for c in corners]
-        )
-        pairs = [(as_number(c.mean), as_number(c.value)) for c in corners]
-        # units of the aim for a unit of the mean, between neighbouring corners
-        slopes = [
-            abs(far[1] - near[1]) / abs(far[0] - near[0]) / (100 if wins else 1)
-            for near, far in pairwise(pairs)
-        ]
-        gained = [percent(one) if self.is_chance else f"{one:.6g}" for one in slopes]
-        rows = zip(
-            [one.number for one in means],
-            [one.number for one in values],
-            ["", *gained],
-            strict=False,
-        )
-        of = "a percentage point" if wins else "a point of the mean"
-        yield Rows((self.own, self.aim, f"gained {of}"), list(rows))
-        far = as_number(self.gap)
-        gap = f"{rounded_up(scaled(far, 100))} %" if self.is_chance else f"{rounded_up(far)}"
-        yield (
-            f"certified ± {in_common(means)[1].error} and ± {in_common(values)[1].error}; no "
-            f"policy lies more than {gap} beyond the line between two neighbours (certified)"
-        )
-
-
-def frontier_document(graph: StateGraph, frontier: Frontier) -> ScoreFrontier:
-    """The frontier of a game's own aim against a second one."""
-    own = WINS if not graph.is_score else "mean payoff" if graph.has_stakes else "mean score"
-    return ScoreFrontier.on(graph, frontier, kind="certified", own=own)
+def bound_is_proved(bound: float | None) -> bool:
+    """Whether anything is proved: the bound is neither null nor infinite."""
+    return math.isfinite(as_number(bound))

@@ -16,8 +16,8 @@ from rollwise.analysis.thumb.frontier import Frontier
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.documents.balance import Balanced
+from rollwise.documents.learned import thumb_document
 from rollwise.documents.model import Rows, html_of
-from rollwise.documents.policies import thumb_document
 from rollwise.errors import UsageError
 from rollwise.graph.choices import has_choice
 from rollwise.machine.atomic_files import HtmlPage

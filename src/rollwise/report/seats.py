@@ -13,8 +13,8 @@ from rollwise.analysis.thumb.seats import find_seats_rules
 from rollwise.answer.advice import advise
 from rollwise.answer.evaluation import evaluate_seats, respond_to
 from rollwise.answer.references import Policies
+from rollwise.documents.learned import seats_thumb_document
 from rollwise.documents.model import Rows, html_of
-from rollwise.documents.policies import seats_thumb_document
 from rollwise.documents.solved import solved_document
 from rollwise.errors import UsageError
 from rollwise.plot import plot

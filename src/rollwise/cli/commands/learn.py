@@ -15,7 +15,7 @@ from rollwise.cli.options import GameArgument, ParametersArgument
 from rollwise.cli.printing import check_file, place_line, render, write_policy
 from rollwise.cli.progress import Progress
 from rollwise.cli.streams import ASKED
-from rollwise.documents.policies import learned_document, learned_seats_document
+from rollwise.documents.learned import learned_document, learned_seats_document
 from rollwise.errors import UsageError
 from rollwise.game import Game, has_many
 from rollwise.machine.atomic_files import check_place

@@ -17,12 +17,11 @@ from rollwise.cli.options import GameArgument, ParametersArgument
 from rollwise.cli.printing import check_file, end_if, form_of, render, write_rows
 from rollwise.cli.progress import Progress
 from rollwise.cli.streams import ASKED
+from rollwise.documents.optimal import frontier_document, optimal_document
 from rollwise.documents.scores import (
     Distributions,
     distribution_document,
     distributions_document,
-    frontier_document,
-    optimal_document,
     reached_document,
 )
 from rollwise.errors import UsageError

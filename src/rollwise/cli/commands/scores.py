@@ -15,12 +15,8 @@ from rollwise.cli.options import GameArgument, ParametersArgument
 from rollwise.cli.printing import check_file, form_of, render
 from rollwise.cli.progress import Progress
 from rollwise.derive.forms import split_form
-from rollwise.documents.scores import (
-    bet_document,
-    judged_document,
-    many_dice_document,
-    tested_scores_document,
-)
+from rollwise.documents.contests import bet_document
+from rollwise.documents.scores import judged_document, many_dice_document, tested_scores_document
 from rollwise.errors import UsageError
 from rollwise.game import Game
 from rollwise.games import create, find

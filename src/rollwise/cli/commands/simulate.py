@@ -28,7 +28,7 @@ from rollwise.cli.options import (
 from rollwise.cli.printing import render
 from rollwise.cli.progress import Progress
 from rollwise.cli.streams import ASKED
-from rollwise.documents.policies import (
+from rollwise.documents.simulated import (
     match_document,
     seats_match_document,
     seats_tournament_document,

@@ -314,7 +314,7 @@ def print_contest(kind: type[Game], values: Mapping[str, str]) -> None:
     from rollwise.answer.optimal_set import OptimalSet
     from rollwise.answer.solve import solve_whole
     from rollwise.derive.forms import BLIND, split_form
-    from rollwise.documents.scores import contest_document
+    from rollwise.documents.contests import contest_document
 
     inner, own = split_form(kind, values)
     game = create(kind, inner)
@@ -331,7 +331,7 @@ def print_contest(kind: type[Game], values: Mapping[str, str]) -> None:
 def _print_blind_contest(game: Game) -> None:
     """Solve a contest of two with hidden scores, and print it."""
     from rollwise.analysis.blind_contest import solve_blind_contest
-    from rollwise.documents.scores import blind_contest_document
+    from rollwise.documents.contests import blind_contest_document
 
     render(blind_contest_document(*_timed(lambda: solve_blind_contest(game))))
 

@@ -19,7 +19,7 @@ from rollwise.cli.options import GameArgument, ParametersArgument, WorkersOption
 from rollwise.cli.printing import end_if, render, write_rule
 from rollwise.cli.progress import Progress
 from rollwise.cli.streams import ASKED
-from rollwise.documents.policies import seats_thumb_document, thumb_document
+from rollwise.documents.learned import seats_thumb_document, thumb_document
 from rollwise.errors import UsageError
 from rollwise.game import Game, has_many
 

@@ -1,0 +1,230 @@
+"""Answers about the choice among optimal policies: ranges, second aims and frontiers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Annotated
+
+from rollwise.documents.model import (
+    UNSET,
+    Bound,
+    Chance,
+    GameDocument,
+    Maybe,
+    Number,
+    Part,
+    Rows,
+    State,
+    Value,
+    about,
+    about_draws,
+    as_number,
+    place_text,
+    state_fields,
+    worth_lines,
+)
+from rollwise.documents.scores import EndRange, bound_is_proved, loss_text
+from rollwise.documents.solved import Draws, Unit
+from rollwise.numbers.printed import (
+    Printed,
+    chances,
+    column,
+    in_common,
+    percent,
+    percents,
+    rounded_up,
+    scaled,
+)
+
+if TYPE_CHECKING:
+    from rollwise.analysis.frontier import Frontier
+    from rollwise.analysis.second_aims import SecondAims
+    from rollwise.answer.optimal_set import OptimalSet, Range
+    from rollwise.answer.solution import Solution
+    from rollwise.graph import StateGraph
+
+WINS = "chance to win"
+UNPROVED = "unknown, without a proved bound"
+
+
+class AimValue(Part, frozen=True):
+    """The value of a second aim."""
+
+    aim: str
+    value: Number
+    error_bound: Bound
+
+
+class NamedRange(EndRange, frozen=True):
+    """The range of a quantity over optimal policies."""
+
+    name: str
+
+
+class AgainstRange(Part, frozen=True):
+    """The values of optimal policies against another one."""
+
+    policy: str
+    first: Annotated[EndRange, about("moving first")]
+    second: Annotated[EndRange, about("moving second")]
+
+
+class OptimalPolicies(GameDocument, frozen=True, kw_only=True, tag="rollwise/optimal/1"):
+    """The differences between optimal policies."""
+
+    start: State
+    unit: Unit
+    draws: Draws
+    value: Value
+    win_probability: Chance
+    error_bound: Bound
+    reached_states: int
+    tied_states: Annotated[int, about("reached states with several equally good actions")]
+    loss_bound: Annotated[Number, about("largest loss of these policies")]
+    then: Annotated[list[AimValue], about("second aims")]
+    ranges: list[NamedRange]
+    against: Maybe[AgainstRange] = UNSET
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether every bound is proved."""
+        against = [self.against.first, self.against.second] if self.against else []
+        bounds = [one.error_bound for one in (*self.ranges, *against)]
+        bounds += [self.error_bound, *(aim.error_bound for aim in self.then)]
+        return all(map(bound_is_proved, bounds))
+
+    def blocks(self) -> Iterator[str | Rows]:
+        yield self.title
+        place, value = place_text(self.start), as_number(self.value)
+        yield from worth_lines(place, value, self.error_bound, name=self.unit, draws=self.draws)
+        yield (
+            f"  several actions are equally good in {self.tied_states:,} of the "
+            f"{self.reached_states:,} states reached by optimal play"
+        )
+        if self.tied_states:
+            yield loss_text(self.loss_bound)
+        for aim in self.then:
+            (worth,) = _written(aim.aim)([as_number(aim.value)], [aim.error_bound])
+            text = f"{worth.number} ({worth.sure})"
+            yield f"  then {aim.aim}: {text if bound_is_proved(aim.error_bound) else UNPROVED}"
+        if self.ranges:
+            which = "all optimal policies"
+            which = which if bound_is_proved(self.loss_bound) else "policies of such actions"
+            yield f"  over {'the remaining policies' if self.then else which}:"
+        for one in self.ranges:
+            ends, worst = one.written(_written(one.name))
+            text = f"from {ends[0]} to {ends[1]} ({worst.sure})"
+            yield f"    {one.name}: {text if bound_is_proved(one.error_bound) else UNPROVED}"
+        if self.against:
+            is_chance = self.unit == "win probability"
+            wins = "wins" if is_chance else self.unit
+            seats = {"first": self.against.first, "second": self.against.second}
+            for seat, value_range in seats.items():
+                (least, most), worst = value_range.written(chances if is_chance else column)
+                text = f"{wins} from {least} to {most} ({worst.sure}{about_draws(self.draws)})"
+                text = text if bound_is_proved(value_range.error_bound) else UNPROVED
+                yield f"  against {self.against.policy}: moving {seat}, {text}"
+
+
+def _written(quantity: str) -> Callable[..., list[Printed]]:
+    """How the amounts of a quantity are written: ``win``, ``draw`` and ``score<=5`` in percent."""
+    return percents if re.fullmatch(r"(\w+ )?(win|draw|score\W+\d+)", quantity) else column
+
+
+def optimal_document(
+    solution: Solution,
+    every: OptimalSet,
+    aims: SecondAims,
+    ranges: Sequence[Range],
+    against: tuple[str, tuple[Range, Range]] | None = None,
+) -> OptimalPolicies:
+    """The differences between optimal policies.
+
+    Parameters
+    ----------
+    every : OptimalSet
+        All optimal policies.
+    aims : SecondAims
+        The policies chosen by second aims, if there are any.
+    ranges : sequence of Range
+        Ranges over the chosen policies.
+    against : str and two of Range, optional
+        Another policy, and the values against it from both seats.
+    """
+    graph, versus = solution.graph, None
+    if against is not None:
+        versus = AgainstRange(against[0], *map(EndRange.from_result, against[1]))
+    return OptimalPolicies.on(
+        graph,
+        solution,
+        kind="certified",
+        start=state_fields(graph, 0),
+        unit=graph.view.worth_name,
+        draws=graph.has_draws,
+        reached_states=every.graph.n_states,
+        tied_states=every.n_ties,
+        loss_bound=every.loss,
+        then=[
+            AimValue(aim, worth.value, worth.error_bound)
+            for aim, worth in zip(aims.aims, aims.values, strict=True)
+        ],
+        ranges=ranges,
+        against=versus or UNSET,
+    )
+
+
+class FrontierCorner(Part, frozen=True):
+    """A corner of the frontier."""
+
+    mean: Annotated[Number, about("of the game's own aim: points, or the chance to win")]
+    value: Annotated[Number, about("of the second aim")]
+    mean_bound: Bound
+    error_bound: Bound
+
+
+class ScoreFrontier(GameDocument, frozen=True, kw_only=True, tag="rollwise/frontier/1"):
+    """The frontier of the game's own aim against a second one."""
+
+    own: Annotated[str, about("mean score, mean payoff or chance to win")]
+    aim: str
+    is_chance: Annotated[bool, about("whether the second aim is a probability")]
+    gap: Annotated[Number, about("largest distance of a policy beyond the drawn frontier")]
+    corners: list[FrontierCorner]
+
+    def blocks(self) -> Iterator[str | Rows]:
+        corners, wins = self.corners, self.own == WINS
+        means = (percents if wins else column)(
+            [as_number(c.mean) for c in corners], [c.mean_bound for c in corners]
+        )
+        values = (percents if self.is_chance else column)(
+            [as_number(c.value) for c in corners], [c.error_bound for c in corners]
+        )
+        pairs = [(as_number(c.mean), as_number(c.value)) for c in corners]
+        # units of the aim for a unit of the mean, between neighbouring corners
+        slopes = [
+            abs(far[1] - near[1]) / abs(far[0] - near[0]) / (100 if wins else 1)
+            for near, far in pairwise(pairs)
+        ]
+        gained = [percent(one) if self.is_chance else f"{one:.6g}" for one in slopes]
+        rows = zip(
+            [one.number for one in means],
+            [one.number for one in values],
+            ["", *gained],
+            strict=False,
+        )
+        of = "a percentage point" if wins else "a point of the mean"
+        yield Rows((self.own, self.aim, f"gained {of}"), list(rows))
+        far = as_number(self.gap)
+        gap = f"{rounded_up(scaled(far, 100))} %" if self.is_chance else f"{rounded_up(far)}"
+        yield (
+            f"certified ± {in_common(means)[1].error} and ± {in_common(values)[1].error}; no "
+            f"policy lies more than {gap} beyond the line between two neighbours (certified)"
+        )
+
+
+def frontier_document(graph: StateGraph, frontier: Frontier) -> ScoreFrontier:
+    """The frontier of a game's own aim against a second one."""
+    own = WINS if not graph.is_score else "mean payoff" if graph.has_stakes else "mean score"
+    return ScoreFrontier.on(graph, frontier, kind="certified", own=own)
