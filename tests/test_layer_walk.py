@@ -12,8 +12,8 @@ import pytest
 from test_layers import Banks, Climber, Pairs, Tens
 
 from rollwise import AGAIN, END, PASS, Game, parameter, solve_by_layers
-from rollwise.answer import layer_folder
-from rollwise.answer.layer_folder import FoundStates
+from rollwise.answer import found_states
+from rollwise.answer.found_states import FoundStates
 from rollwise.builders import by_layer, layer_rules, layer_walk
 from rollwise.builders.by_layer import find_layers
 from rollwise.builders.rules import Rules
@@ -127,7 +127,7 @@ def killed_while_finding(game: Game, place: Path, layers: int) -> list[int]:
     appended: list[int] = []
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(FoundStates, "append", dying_after(layers, appended))
-        patched.setattr(layer_folder, "BETWEEN_RECORDS", 0.0)
+        patched.setattr(found_states, "BETWEEN_RECORDS", 0.0)
         with pytest.raises(Killed):
             solve_by_layers(game, save=place)
     return appended
@@ -195,7 +195,7 @@ class Sinking(SuperSix):
 def test_states_of_wrong_rules_are_not_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(layer_folder, "BETWEEN_RECORDS", 0.0)
+    monkeypatch.setattr(found_states, "BETWEEN_RECORDS", 0.0)
     with pytest.raises(RulesError, match="falls from"):
         solve_by_layers(Sinking(20), save=tmp_path)
     assert not list(tmp_path.iterdir())
@@ -347,13 +347,13 @@ def test_each_state_is_asked_for_its_progress_once(
 ) -> None:
     """The search for a layer asks its states and their targets, and nobody asks them again."""
     asked: list[Any] = []
-    of = layer_walk.Reached.of
+    of = layer_rules.Reached.of
 
     def noted(self: Any, rows: Any, **how: Any) -> Any:
         asked.extend(map(tuple, rows.tolist()))
         return of(self, rows, **how)
 
-    monkeypatch.setattr(layer_walk.Reached, "of", noted)
+    monkeypatch.setattr(layer_rules.Reached, "of", noted)
     monkeypatch.setattr(layer_walk, "OUTCOMES_AT_ONCE", 10**9)  # a layer in one piece
     layers = find_layers(game)
     n_states = layers.ends[-1] if hasattr(layers, "ends") else len(layers.progress)

@@ -1,4 +1,4 @@
-"""An answer by layers as a folder: memory-mapped arrays, a manifest, and states being found.
+"""An answer by layers as a folder: memory-mapped arrays, and a manifest.
 
 The arrays are NumPy's own files: ``states.npy``, ``values.npy``, ``error_bounds.npy`` and
 ``actions.npy``, a row for each state. They are mapped into memory, and the look-up of a state reads
@@ -6,12 +6,6 @@ a few pages. ``block_sums.npy`` has a checksum for each block of rows of a layer
 some rows can check them. ``manifest.json`` identifies the game, and has a checksum of the block
 sums of each proved layer. It is replaced atomically, after these rows have reached the disk. After
 any interruption the manifest thus names whole layers only, and the same run can continue there.
-
-While states are found, ``found_states.npy`` grows by a layer at a time. ``found.npz`` records the
-progress of the walk (see `rollwise.builders.layer_walk.Record`), with a checksum of its states. It
-is replaced atomically, after these states have reached the disk. A stopped walk therefore continues
-after the last recorded layer. In the end the file of the states gets its final name, and the record
-is deleted when the folder has its manifest.
 """
 
 from __future__ import annotations
@@ -19,356 +13,33 @@ from __future__ import annotations
 import contextlib
 import errno
 import hashlib
-import io
 import json
 import math
 import os
 import shutil
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
-from rollwise import __version__
+from rollwise.answer.found_states import (
+    FORMAT,
+    RECORD,
+    array_head,
+    damaged,
+    forget,
+    found_before,
+    identity_of,
+)
+from rollwise.answer.layer_answers import LayerAnswers, LayerFacts, Rows
 from rollwise.builders.rules import as_progress
-from rollwise.errors import OutputError, RollwiseError, RulesError, SolutionFileError
+from rollwise.errors import OutputError, SolutionFileError
 from rollwise.game import Game
-from rollwise.graph import THROW
-from rollwise.machine.atomic_files import read_arrays, write_arrays, write_error, write_text
+from rollwise.machine.atomic_files import write_error, write_text
 
-if TYPE_CHECKING:
-    from rollwise.builders.layer_walk import Record, Walk
-
-Rows = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int32]]
-
-
-@dataclass(frozen=True)
-class LayerFacts:
-    """The counts of a layer.
-
-    Attributes
-    ----------
-    n_actions, n_outcomes : int
-    has_draws, has_stakes : bool
-    """
-
-    n_actions: int = 0
-    n_outcomes: int = 0
-    has_draws: bool = False
-    has_stakes: bool = False
-
-    @classmethod
-    def of(cls, parts: Iterable[LayerFacts]) -> LayerFacts:
-        """The counts of all parts together."""
-        every = list(parts)
-        return cls(
-            sum(part.n_actions for part in every),
-            sum(part.n_outcomes for part in every),
-            any(part.has_draws for part in every),
-            any(part.has_stakes for part in every),
-        )
-
-
-class LayerAnswers:
-    """The values of the states, their bounds and the best actions, layer by layer.
-
-    Parameters
-    ----------
-    indptr : (n_layers + 1,) int64
-        Layer i has the states from ``indptr[i]`` to ``indptr[i + 1]``.
-    start : int
-        The number of the start.
-    rows : tuple of arrays
-        The values, bounds and actions. They have room for all states, or only for those needed at
-        once: the state s is at ``s % room``.
-
-    Attributes
-    ----------
-    values, error_bounds : (room,) float64
-    actions : (room,) int32
-    at_start : tuple, optional
-        The value, bound and action of the start, once it is proved.
-    counted : dict of LayerFacts
-        The counts of each layer so far, by its number.
-    first_rows : dict of list of int
-        States with actions for `action_text` to name (`rollwise.builders.arrays.first_rows`).
-    known : frozenset of int
-        The layers proved before.
-    """
-
-    def __init__(self, indptr: NDArray[np.int64], start: int, rows: Rows) -> None:
-        self.indptr, self.start = indptr, start
-        self.values, self.error_bounds, self.actions = rows
-        self.at_start: tuple[float, float, int] | None = None
-        self.counted: dict[int, LayerFacts] = {}
-        self.first_rows: dict[int, list[int]] = {}
-        self.known: frozenset[int] = frozenset()
-
-    @classmethod
-    def in_memory(
-        cls, indptr: NDArray[np.int64], start: int, room: int, *, has_throws: bool
-    ) -> LayerAnswers:
-        """Room for the answers of some states."""
-        if has_throws:  # one number is the action of all positions
-            actions = as_strided(np.full(1, THROW, np.int32), (room,), (0,))
-        else:
-            actions = np.empty(room, np.int32)
-        return cls(indptr, start, (np.empty(room), np.empty(room), actions))
-
-    @property
-    def has_all(self) -> bool:
-        """Whether the answers of all layers are in memory, so that their proofs can wait."""
-        return len(self.values) == int(self.indptr[-1])
-
-    def values_of(self, states: NDArray[np.int32]) -> NDArray[np.float64]:
-        """The values of states, by their numbers."""
-        values: NDArray[np.float64] = self.values[states % len(self.values)]
-        return values
-
-    def bounds_of(self, states: NDArray[np.int32]) -> NDArray[np.float64]:
-        """The error bounds of states, by their numbers."""
-        bounds: NDArray[np.float64] = self.error_bounds[states % len(self.values)]
-        return bounds
-
-    def at(self, begin: int, end: int) -> Any:
-        """The places of the answers of some consecutive states."""
-        room = len(self.values)
-        # answers of states lie in a ring: the range may go round its end
-        first = begin % room
-        if first + end - begin <= room:
-            return slice(first, first + end - begin)
-        return np.arange(begin, end) % room
-
-    @property
-    def facts(self) -> LayerFacts:
-        """The counts of all layers so far."""
-        return LayerFacts.of(self.counted.values())
-
-    def count(self, begin: int, facts: LayerFacts, first: Mapping[int, list[int]]) -> None:
-        """Add the counts of a layer, or of a part of it; `begin` is one of its states."""
-        layer = self.layer_of(begin)
-        self.counted[layer] = LayerFacts.of([self.counted.get(layer, LayerFacts()), facts])
-        self.first_rows = {**first, **self.first_rows}
-
-    def prove(self, begin: int, end: int) -> None:
-        """Record that these states of one layer are proved."""
-        if begin <= self.start < end:
-            at = self.start % len(self.values)
-            value, bound = float(self.values[at]), float(self.error_bounds[at])
-            self.at_start = value, bound, int(self.actions[at])
-
-    def close(self) -> None:
-        """Bring all proved layers to the disk, if they have a folder."""
-
-    def layer_of(self, state: int) -> int:
-        """The layer of a state."""
-        return int(np.searchsorted(self.indptr, state, side="right")) - 1
-
-
-STATES, FOUND, RECORD = "states.npy", "found_states.npy", "found.npz"
-BETWEEN_RECORDS = 5.0  # seconds: a walk that takes less is soon done again
-BYTES_AT_ONCE = 1 << 26  # that are read
-FIELD = np.dtype("<i4")
-
-
-class FoundStates:
-    """The growing file of the states: layer by layer, in order.
-
-    Parameters
-    ----------
-    place : Path
-        The folder.
-    file : binary file
-        The file of the states, for reading and writing.
-    about : mapping
-        The identity of the game.
-    record : Record, optional
-        The progress of a stopped walk.
-    """
-
-    def __init__(
-        self, place: Path, file: IO[bytes], about: Mapping[str, Any], record: Record | None
-    ) -> None:
-        self._place, self._file, self._about = place, file, dict(about)
-        self._shape = (0, 0)
-        self._digest = hashlib.blake2b(digest_size=16)
-        self._written = time.monotonic()
-        self.record = record
-        if record is None:
-            file.truncate(0)
-        else:
-            self._read_again(record)
-
-    def _read_again(self, record: Record) -> None:
-        """Go to the end of the recorded states.
-
-        Raises
-        ------
-        ValueError
-            The states were changed.
-        """
-        n, n_fields = record.facts["shape"]
-        self._shape = n, n_fields
-        self._file.write(_head(FIELD, self._shape))
-        # the states of earlier layers are read once, to continue their checksum
-        left = 4 * n * n_fields
-        while left:
-            part = self._file.read(min(left, BYTES_AT_ONCE))
-            if not part:
-                raise ValueError(f"{self._file.name} is short")
-            self._digest.update(part)
-            left -= len(part)
-        if self._digest.hexdigest() != record.facts["checksum"]:
-            raise ValueError(f"{self._file.name} was changed")
-        self._file.truncate(self._file.tell())
-
-    def append(self, rows: NDArray[np.int32]) -> None:
-        """Write a layer: (n, n_fields) int32."""
-        if not self._shape[1]:
-            self._shape = 0, rows.shape[1]
-            self._file.write(_head(FIELD, self._shape))
-        data = np.ascontiguousarray(rows).view(np.uint8).reshape(-1).data
-        self._file.write(data)
-        self._digest.update(data)
-        self._shape = self._shape[0] + len(rows), rows.shape[1]
-
-    def note(self, walk: Walk) -> None:
-        """Record the progress of a walk, unless the last record is recent."""
-        if time.monotonic() - self._written < BETWEEN_RECORDS:
-            return
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        facts, arrays = walk.record()
-        facts |= {"shape": self._shape, "checksum": self._digest.hexdigest()}
-        write_arrays(self._place / RECORD, arrays, lasting=True, about=self._about, facts=facts)
-        self._written = time.monotonic()
-
-    def finish(self) -> str:
-        """Write the number of states, give the file its final name, and return its checksum."""
-        self._file.seek(0)
-        self._file.write(_head(FIELD, self._shape))
-        self._file.flush()
-        (self._place / FOUND).replace(self._place / STATES)
-        return self._digest.hexdigest()
-
-    def _not_read(self, *_: Any) -> Any:
-        raise ValueError("states are read when all are written")
-
-    part = find = all = _not_read
-
-
-@contextlib.contextmanager
-def finding_states(place: Path, game: Game) -> Iterator[FoundStates]:
-    """A folder for the states of a game, possibly with the states of an earlier run of it.
-
-    If the walk is stopped, the record stays there, unless the rules are wrong.
-
-    Raises
-    ------
-    OutputError
-        The states can't be written.
-    SolutionFileError
-        The recorded states were changed.
-    """
-    known, about = found_before(place), identity_of(game)
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-        if known is not None and not (place / FOUND).exists():  # stopped after its last layer
-            (place / STATES).replace(place / FOUND)
-        (place / FOUND).touch()  # no change to the file of another process
-        file = (place / FOUND).open("r+b")
-    except OSError as error:
-        raise write_error(place, error) from error
-    try:
-        _lock(place, file)
-    except OutputError:
-        file.close()
-        raise
-    try:
-        with file:
-            try:
-                states = FoundStates(place, file, about, None if known is None else known[1])
-            except (ValueError, KeyError) as error:
-                raise damaged(place, error) from error
-            yield states
-    except OSError as error:
-        raise write_error(place / FOUND, error) from error
-    except RulesError:
-        forget(place)
-        raise
-    finally:
-        if not (place / RECORD).exists():
-            (place / FOUND).unlink(missing_ok=True)
-
-
-def found_before(place: Path) -> tuple[dict[str, Any], Record] | None:
-    """The record of a stopped walk: the identity of its game, and its progress.
-
-    Raises
-    ------
-    SolutionFileError
-        The record can't be read.
-    """
-    from rollwise.builders.layer_walk import Record
-
-    path = place / RECORD
-    if not path.exists():
-        return None
-    try:
-        arrays, (about, facts) = read_arrays(path, "about", "facts")
-    except Exception as error:  # whatever is in the file
-        raise damaged(place, error) from error
-    return about, Record(facts, arrays)
-
-
-def forget(place: Path) -> None:
-    """Remove the record of a walk, if there is one."""
-    (place / RECORD).unlink(missing_ok=True)
-
-
-def damaged(place: Path, error: Exception, lacking: str = RECORD) -> SolutionFileError:
-    """The error for a damaged folder.
-
-    Parameters
-    ----------
-    error : Exception
-        The error in reading it.
-    lacking : str
-        The file without the key, if a key is missing.
-    """
-    what = str(error)
-    if isinstance(error, KeyError):
-        what = f"{lacking} lacks {what}"
-    elif isinstance(error, OSError) and error.filename is not None:
-        what = f"{Path(error.filename).name}: {error.strerror}"
-    return SolutionFileError(
-        f"{place} is damaged: {what}; solve the game again into an empty folder"
-    )
-
-
-def _lock(place: Path, file: IO[bytes]) -> None:
-    """Make sure that no other process finds states for this folder, if the system can tell.
-
-    Raises
-    ------
-    OutputError
-    """
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise OutputError(f"{place} is written to by another process; wait for its end") from None
-
-
-FORMAT = "5"
 MANIFEST = "manifest.json"
 ARRAYS: dict[str, Any] = {"values": np.float64, "error_bounds": np.float64, "actions": np.int32}
 NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS)
@@ -584,25 +255,6 @@ def checksum_of(arrays: Sequence[NDArray[Any]]) -> str:
 
 def _text_checksum(text: str) -> str:
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
-
-
-def identity_of(game: Game) -> dict[str, Any]:
-    """The identity of an answer: the game, and a hash of its rules."""
-    from rollwise.builders.compiled.reads import graph_key
-    from rollwise.builders.rules import Rules
-
-    try:
-        key = graph_key(Rules(game), __version__)
-        rules = key.text if key.lasts else None
-    except (RollwiseError, TypeError, ValueError):
-        rules = None
-    return {
-        "format": FORMAT,
-        "game": game.name,
-        "parameters": dict(game.parameters),
-        "rules": rules,
-        "rollwise": __version__,
-    }
 
 
 def require_begun_so(place: Path, game: Game) -> None:
@@ -826,10 +478,10 @@ def _map(
         It isn't a file of such an array.
     """
     size = path.stat().st_size
-    left = size - len(_head(dtype, (0,)))  # the head has one length for any number of rows
+    left = size - len(array_head(dtype, (0,)))  # the head has one length for any number of rows
     rows = left // dtype.itemsize if n is None else n
     shape = (rows, left // (rows * dtype.itemsize)) if fields and rows > 0 else (rows,)
-    head = _head(dtype, shape) if left >= 0 else b"?"
+    head = array_head(dtype, shape) if left >= 0 else b"?"
     with path.open("rb") as file:
         start = file.read(len(head))
     whole = len(head) + math.prod(shape) * dtype.itemsize
@@ -837,14 +489,6 @@ def _map(
         raise ValueError(f"{path.name} isn't as it was written")
     found: np.memmap[Any, Any] = np.memmap(path, dtype, mode, len(head), shape)
     return found
-
-
-def _head(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
-    """The bytes before the numbers in a file of NumPy."""
-    head = io.BytesIO()
-    facts = {"descr": dtype.str, "fortran_order": False, "shape": shape}
-    np.lib.format.write_array_header_1_0(head, facts)
-    return head.getvalue()
 
 
 def _plain(maps: Sequence[np.memmap[Any, Any]]) -> Rows:

@@ -16,18 +16,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rollwise.answer.by_layers import Apart, ByLayer, bytes_to_solve, needed_at_once
+from rollwise.answer.found_states import RECORD, FoundStates, finding_states, forget
+from rollwise.answer.layer_answers import LayerAnswers
 from rollwise.answer.layer_folder import (
     ABOUT,
     ALL,
     MANIFEST,
-    RECORD,
     START,
-    FoundStates,
-    LayerAnswers,
     LayerFolder,
     begin_folder,
-    finding_states,
-    forget,
     free_bytes,
     open_folder,
     require_begun_so,
