@@ -487,3 +487,33 @@ class PassAChip(Game):
         mine, left, right = s.chips
         yield 1, won_by(0), s
         yield 5, skip(1), Stock((min(left + 1, 4), right, mine - 1))
+
+
+class Told(NamedTuple):
+    mine: int
+    theirs: int
+    said: int  # 0 before the first choice
+
+
+class Riddle(Game):
+    """The first says the parity of a coin plus a choice; the second guesses the coin."""
+
+    def start(self):
+        return Told(0, 0, 0)
+
+    def deal(self, s):
+        for mine in (1, 2) if s.mine == 0 else ():
+            for theirs in (1, 2):
+                yield 1, Told(mine, theirs, 0)
+
+    def hidden(self, s):
+        return ("theirs",)
+
+    def actions(self, s):
+        return (0, 1)
+
+    def outcomes(self, s, action):
+        if s.said == 0:
+            yield 1, PASS, Told(s.theirs, s.mine, 1 + (s.mine + action) % 2)
+        else:
+            yield 1, WIN if s.theirs == 1 + action else LOSE, s

@@ -30,7 +30,7 @@ from rollwise.documents.model import (
     unit,
 )
 from rollwise.documents.simulated import Seats
-from rollwise.documents.solved import Unit, seats_worth
+from rollwise.documents.solved import AVERAGE, Unit, seats_worth
 from rollwise.numbers.printed import (
     POINTS,
     Printed,
