@@ -18,7 +18,7 @@ from rollwise.derive.derived_game import places_in
 from rollwise.errors import ParameterError, UsageError
 from rollwise.game import Game
 from rollwise.graph import StateGraph
-from rollwise.graph.choices import actions_of, chances, outcomes_of
+from rollwise.graph.choices import actions_of, slopes_of
 
 ROUNDING = 1e-12  # of chances that were added up in another order
 
@@ -103,11 +103,6 @@ def _worth(
     """
     from scipy.sparse import csr_matrix
 
-    outcomes, counts = outcomes_of(graph, actions)
-    action = np.repeat(np.arange(len(actions)), counts)
-    chance, after = chances(graph)[outcomes], graph.outcome_state[outcomes]
-    on = after >= 0
-    slope = np.where(graph.outcome_passes[outcomes], -chance, chance)
-    slopes = csr_matrix((slope[on], (action[on], index[after[on]])), shape=(len(actions), n))
-    paid = np.where(on, 0.0, chance * graph.outcome_payoff[outcomes])
-    return slopes, graph.action_reward[actions] + np.bincount(action, paid, len(actions))
+    after = slopes_of(graph, actions)
+    places = after.action, index[after.state]
+    return csr_matrix((after.slope, places), shape=(len(actions), n)), after.constant

@@ -230,6 +230,41 @@ def outcomes_of(graph: StateGraph, actions: NDArray[Any]) -> tuple[Ints, Ints]:
     return spans(begin, counts), counts
 
 
+class Slopes(NamedTuple):
+    """The values of some actions as linear functions of the values of the next states.
+
+    Attributes
+    ----------
+    action : (n,) int64
+        The place among the actions of each outcome that goes on.
+    state : (n,) int64
+        The next state.
+    slope : (n,) float64
+        How likely the outcome is; negative if the turn passes.
+    constant : (n_actions,) float64
+        The reward, and the mean payoff of the endings.
+    """
+
+    action: Ints
+    state: Ints
+    slope: Floats
+    constant: Floats
+
+
+def slopes_of(graph: StateGraph, actions: Ints) -> Slopes:
+    """The values of some actions: the constant, plus the slopes times the values of the states."""
+    outcomes, counts = outcomes_of(graph, actions)
+    action, n = np.repeat(np.arange(len(actions)), counts), len(actions)
+    weight = graph.outcome_weight[outcomes].astype(np.float64)
+    chance = weight / np.bincount(action, weight, n)[action]
+    state = graph.outcome_state[outcomes].astype(np.int64)
+    on = state >= 0
+    paid = np.where(on, 0.0, chance * graph.outcome_payoff[outcomes])
+    slope = np.where(graph.outcome_passes[outcomes], -chance, chance)
+    constant = graph.action_reward[actions] + np.bincount(action, paid, n)
+    return Slopes(action[on], state[on], slope[on], constant)
+
+
 def spans(begin: NDArray[Any], counts: NDArray[Any]) -> Ints:
     """``begin[i], begin[i] + 1, ...``, ``counts[i]`` of them, one after the other."""
     shift = begin - (np.cumsum(counts) - counts)

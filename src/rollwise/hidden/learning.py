@@ -22,6 +22,7 @@ from rollwise.game import Game
 from rollwise.hidden.answer import Progress, TreeAnswer
 from rollwise.hidden.check import bounds
 from rollwise.hidden.reading import DEAL, Positions, read
+from rollwise.hidden.regret import average_of
 from rollwise.hidden.tree import Tree, unfold
 
 LIMIT = 3_000_000  # histories, unless a limit is given
@@ -147,15 +148,9 @@ class Learner:
 
     def strategies(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The average strategies; uniform where play never came."""
-        found = []
-        for first, sums in zip(self._first, self._sums, strict=True):
-            strategy = np.ones(len(sums))
-            for begin, end in pairwise(first):
-                part = np.array(sums[begin:end])
-                total = part.sum()
-                strategy[begin:end] = part / total if total > 0 else 1.0 / (end - begin)
-            found.append(strategy)
-        return found[0], found[1]
+        pairs = zip(self.tree.seats, self._sums, strict=True)
+        first, second = (average_of(seat, np.array(sums)) for seat, sums in pairs)
+        return first, second
 
     def checkpoint(self) -> Checkpoint:
         """The proved quality of the average strategies."""

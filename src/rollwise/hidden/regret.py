@@ -94,7 +94,7 @@ def uniform(seat: Seat) -> NDArray[np.float64]:
     return np.concatenate([[1.0], np.repeat(1.0 / counts, counts)])
 
 
-def _average(seat: Seat, sums: NDArray[np.float64]) -> NDArray[np.float64]:
+def average_of(seat: Seat, sums: NDArray[np.float64]) -> NDArray[np.float64]:
     """The strategy of averaged realization weights."""
     if not len(seat.parents):
         return np.ones(1)
@@ -129,7 +129,7 @@ def minimize_regret(
     while True:
         _iterate(begin, check + 1, one, other)
         begin, done = check + 1, check
-        found = _average(tree.seats[0], one[-1]), _average(tree.seats[1], other[-1])
+        found = average_of(tree.seats[0], one[-1]), average_of(tree.seats[1], other[-1])
         low, high = bounds(tree, found)
         if progress is not None:
             progress(f"± {(high - low) / 2:.1e} after {done:,} iterations", done, iterations)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from rollwise.derive.seats import take_seats
 from rollwise.graph import StateGraph
-from rollwise.graph.choices import outcomes_of
+from rollwise.graph.choices import slopes_of
 from rollwise.graph.endings import ways_out
 from rollwise.machine.interrupts import Clock
 from rollwise.methods.result import MethodResult, Status
@@ -162,19 +162,9 @@ def policy_values(graph: StateGraph, actions: NDArray[np.int64]) -> NDArray[np.f
     position = np.empty(n, np.int64)
     position[order] = np.arange(n)
     # rows of I - P under the chosen actions; endings go to the right side
-    edges, counts = outcomes_of(graph, actions)
-    rows = np.repeat(np.arange(n), counts)
-    weight = graph.outcome_weight[edges].astype(np.float64)
-    chance = weight / np.bincount(rows, weight, minlength=n)[rows]
-    state = graph.outcome_state[edges]
-    over = state < 0
-    right = graph.action_reward[actions] + np.bincount(
-        rows[over], (chance * graph.outcome_payoff[edges])[over], minlength=n
-    )
-    chance = np.where(graph.outcome_passes[edges], -chance, chance)
-    on = ~over
+    after = slopes_of(graph, actions)
     matrix = identity(n, format="csc") - csc_matrix(
-        (chance[on], (position[rows[on]], position[state[on]])), shape=(n, n)
+        (after.slope, (position[after.action], position[after.state])), shape=(n, n)
     )
     try:
         factors = splu(
@@ -183,5 +173,5 @@ def policy_values(graph: StateGraph, actions: NDArray[np.int64]) -> NDArray[np.f
     except RuntimeError:  # exactly singular
         return np.full(n, np.nan)
     solved = np.empty(n)
-    solved[order] = factors.solve(right[order])
+    solved[order] = factors.solve(after.constant[order])
     return solved

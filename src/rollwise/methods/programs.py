@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from rollwise.errors import MissingExtra
 from rollwise.graph import StateGraph, sign_of
-from rollwise.graph.choices import actions_of, outcomes_of
+from rollwise.graph.choices import actions_of, slopes_of
 from rollwise.machine.atomic_files import muted
 from rollwise.machine.interrupts import Clock, OutOfTime, heard, held_back
 from rollwise.methods.result import Status
@@ -189,30 +189,22 @@ class Model:
         index[states] = np.arange(m)
         actions, n_choices = actions_of(graph, states)
         row_state = np.repeat(np.arange(m), n_choices)
-        edges, counts = outcomes_of(graph, actions)
-        row = np.repeat(np.arange(len(actions)), counts)
+        after, n_rows = slopes_of(graph, actions), len(actions)
         sign = sign_of(graph.objective)
         scale = 1.0 if graph.is_score else 2.0
-        weight = graph.outcome_weight[edges].astype(np.float64)
-        chance = weight / np.bincount(row, weight, minlength=len(actions))[row]
-        state = graph.outcome_state[edges]
-        over = state < 0
-        slope = np.where(graph.outcome_passes[edges] & ~over, -chance, chance)
-        ahead = np.where(over, graph.outcome_payoff[edges], values[state])
         # successors outside the model have known values and belong to the constant
-        unknown = ~over & (index[state] >= 0)
-        n_rows = len(actions)
-        constant = graph.action_reward[actions] + np.bincount(
-            row[~unknown], (slope * ahead)[~unknown], minlength=n_rows
-        )
-        slopes = np.bincount(row[unknown], slope[unknown], minlength=n_rows)
+        unknown = index[after.state] >= 0
+        known = np.where(unknown, 0.0, after.slope * values[after.state])
+        constant = after.constant + np.bincount(after.action, known, n_rows)
+        row, slope = after.action[unknown], after.slope[unknown]
+        slopes = np.bincount(row, slope, n_rows)
         # a row for each action: x of its state, less the slopes times x of the unknown successors
         matrix = csr_matrix(
             (
-                np.concatenate([np.ones(n_rows), -slope[unknown]]),
+                np.concatenate([np.ones(n_rows), -slope]),
                 (
-                    np.concatenate([np.arange(n_rows), row[unknown]]),
-                    np.concatenate([row_state, index[state[unknown]]]),
+                    np.concatenate([np.arange(n_rows), row]),
+                    np.concatenate([row_state, index[after.state[unknown]]]),
                 ),
             ),
             shape=(n_rows, m),
