@@ -40,8 +40,9 @@ from rollwise.answer.layer_folder import (
     write_rows,
 )
 from rollwise.builders import Progress, by_layer
-from rollwise.builders.arrays import as_graph, turn_of
+from rollwise.builders.arrays import as_graph
 from rollwise.builders.by_layer import Layers, known_layers
+from rollwise.builders.turns import turn_of
 from rollwise.engine.bounds import bounds_of, values_of
 from rollwise.engine.certificates import certify
 from rollwise.games import Sheet

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.derive.seats import Seats, both_lotteries, mixtures, take_seats
+from rollwise.derive.seats import Seats, mixtures, take_seats
 from rollwise.graph import NO_THROW, THROW, StateGraph, win_probability
 from rollwise.graph.choices import (
     actions_of,
@@ -77,7 +77,7 @@ def joined(one: StateGraph, other: StateGraph) -> StateGraph:
         outcome_state=np.concatenate(
             [a.outcome_state, np.where(target < 0, target, target + s)]
         ).astype(np.int32),
-        lotteries=both_lotteries(a.lotteries, b.lotteries),
+        lotteries=a.lotteries.followed_by(b.lotteries),
     )
 
 

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.errors import UsageError
-from rollwise.graph import Lotteries, StateGraph
+from rollwise.graph import StateGraph
 from rollwise.graph.policies import Policy
 from rollwise.kernels.jit import kernel
 
@@ -237,17 +237,10 @@ def _with_mixtures(seats: Seats, chances: Sequence[NDArray[np.float64]]) -> Seat
         "action_label": graph.action_label[kept],
         "action_lottery": action_lottery,
         "outcome_indptr": np.append(graph.outcome_indptr[:-1][kept], graph.n_outcomes),
-        "lotteries": both_lotteries(lotteries, mixed_states.lotteries),
+        "lotteries": lotteries.followed_by(mixed_states.lotteries),
     }
     whole = replace(graph, **parts)
     return replace(seats, graph=whole, action=seats.action[kept])
-
-
-def both_lotteries(first: Lotteries, second: Lotteries) -> Lotteries:
-    """The lotteries of two graphs, those of the second behind those of the first."""
-    indptr = np.concatenate([first.indptr, first.indptr[-1] + second.indptr[1:]])
-    pairs = list(zip(first, second, strict=True))[1:]  # of all but `indptr`
-    return Lotteries(indptr, *(np.concatenate(pair) for pair in pairs))
 
 
 def mixtures(

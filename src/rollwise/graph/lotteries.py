@@ -55,6 +55,12 @@ class Lotteries(NamedTuple):
         """Whether the game may end with payoffs of several seats, and not only with shares."""
         return bool(np.any(self.over & is_payoffs(self.payoff)))
 
+    def followed_by(self, others: Lotteries) -> Lotteries:
+        """These lotteries, and others behind them."""
+        indptr = np.concatenate([self.indptr, self.indptr[-1] + others.indptr[1:]])
+        pairs = list(zip(self, others, strict=True))[1:]  # of all but `indptr`
+        return Lotteries(indptr, *(np.concatenate(pair) for pair in pairs))
+
     def chances(self) -> NDArray[np.float64]:
         """How likely each outcome is: (n_lottery_outcomes,) float64, each within 4 roundings."""
         total = np.add.reduceat(self.weight, self.indptr[:-1])
