@@ -44,10 +44,10 @@ class Followed(NamedTuple):
     columns: tuple[str, ...]
 
 
-def followed(graph: StateGraph, policy: Policy, against: Policy | None = None) -> Followed:
-    """A game played by a policy, as a game of one; of two players by a policy in each seat.
+def followed(graph: StateGraph, policy: Policy) -> Followed:
+    """A game played by a policy, as a game of one player.
 
-    The result is the one of the first player.
+    In a game of two, both follow the policy, and the result is the one of the first player.
     """
     if graph.players == 1:
         return Followed(graph, policy, graph.rows.astype(np.int64), graph.columns)
@@ -56,7 +56,7 @@ def followed(graph: StateGraph, policy: Policy, against: Policy | None = None) -
             f"{graph.title}: the distribution for two players is of a result at the end, and these "
             "rules have rewards before it; write the difference of the points as payoff(x) there"
         )
-    chain = Chain.of(graph, policy, against)
+    chain = Chain.of(graph, policy)
     alone = chain.graph.with_arrays(
         players=1,
         outcome_passes=np.zeros(chain.graph.n_outcomes, np.bool_),

@@ -172,25 +172,34 @@ class Interrupt:
 
 
 @contextmanager
+def _handled(handler: Callable[[int, Any], None]) -> Iterator[None]:
+    """Let a function handle Ctrl-C in a ``with`` block.
+
+    Outside the main thread, the only one to get signals, nothing changes.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
 def held_back() -> Iterator[Interrupt]:
     """Hold Ctrl-C back during a ``with`` block; raise KeyboardInterrupt after it.
 
-    The block reads ``asked`` now and then and ends early. Outside the main
-    thread, the only one to get signals, nothing changes.
+    The block reads ``asked`` now and then and ends early.
     """
     interrupt = Interrupt()
-    if threading.current_thread() is not threading.main_thread():
-        yield interrupt
-        return
 
     def note(number: int, frame: Any) -> None:
         interrupt.asked = True
 
-    before = signal.signal(signal.SIGINT, note)
-    try:
+    with _handled(note):
         yield interrupt
-    finally:
-        signal.signal(signal.SIGINT, before)
     if interrupt.asked:
         raise KeyboardInterrupt
 
@@ -199,24 +208,17 @@ def held_back() -> Iterator[Interrupt]:
 def asked_first() -> Iterator[Interrupt]:
     """Turn the first Ctrl-C in a ``with`` block into a request to end; a second one interrupts.
 
-    The block reads ``asked`` now and then, and ends early. Outside the main thread,
-    the only one to get signals, nothing changes.
+    The block reads ``asked`` now and then, and ends early.
     """
     interrupt = Interrupt()
-    if threading.current_thread() is not threading.main_thread():
-        yield interrupt
-        return
 
     def ask(number: int, frame: Any) -> None:
         if interrupt.asked:
             raise KeyboardInterrupt
         interrupt.asked = True
 
-    before = signal.signal(signal.SIGINT, ask)
-    try:
+    with _handled(ask):
         yield interrupt
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

@@ -80,8 +80,6 @@ def check(
     bounds: Floats,
     border_values: Floats | None = None,
     border_bounds: Floats | None = None,
-    *,
-    layer: Layer | None = None,
 ) -> Verdict:
     """Check the bounds of all values of a graph.
 
@@ -90,8 +88,6 @@ def check(
     values, bounds : (n_states,) float64
     border_values, border_bounds : (n_border,) float64, optional
         0 unless given.
-    layer : Layer, optional
-        The graph as a layer, if available.
 
     Raises
     ------
@@ -99,7 +95,7 @@ def check(
         An array has the wrong length.
     """
     known, sure = with_border(graph, values, bounds, border_values, border_bounds)
-    layer = layer_of_graph(graph) if layer is None else layer
+    layer = layer_of_graph(graph)
     n, sign = graph.n_states, float(sign_of(graph.objective))
     wrong = unproved(layer, sign, values, bounds, known[n:], sure[n:])
     gaps = np.maximum.reduceat(

@@ -29,19 +29,12 @@ from rollwise.proofs.layers import claims, look_ahead
 NOWHERE = np.empty(0, np.int64)
 
 
-def check_game(
-    graph: StateGraph,
-    values: Floats,
-    bounds: Floats,
-    border_values: Floats | None = None,
-    border_bounds: Floats | None = None,
-) -> Verdict:
+def check_game(graph: StateGraph, values: Floats, bounds: Floats) -> Verdict:
     """Check the bounds of all values of a graph, even if its play may be endless.
 
     Parameters
     ----------
-    values, bounds, border_values, border_bounds
-        See `rollwise.proofs.check.check`.
+    values, bounds : (n_states,) float64
 
     Raises
     ------
@@ -50,13 +43,12 @@ def check_game(
     UsageError
         An array has the wrong length.
     """
-    lists = values, bounds, border_values, border_bounds
-    found = check(graph, *lists)
+    found = check(graph, values, bounds)
     if not len(found.endless):
         return found
     settled = settle(graph)
     standing, sure = settled.gather(values), settled.gather(bounds)
-    found = check_settled(settled.graph, standing, sure, border_values, border_bounds)
+    found = check_settled(settled.graph, standing, sure)
     doubtful = np.zeros(len(standing), np.bool_)
     doubtful[found.unproved] = doubtful[found.endless] = True
     # the bound of each joined state, and the distances of the values that it represents

@@ -64,7 +64,7 @@ def endless_states(graph: StateGraph, layer: Layer | None = None) -> NDArray[np.
     return layer.positions_at(staying_places(layer))
 
 
-def require_ending(graph: StateGraph, layer: Layer | None = None) -> None:
+def require_ending(graph: StateGraph) -> None:
     """Require that every play ends, whatever the players do.
 
     Raises
@@ -72,7 +72,7 @@ def require_ending(graph: StateGraph, layer: Layer | None = None) -> None:
     EndlessPlay
         Names states and actions by which play can continue forever.
     """
-    endless = endless_states(graph, layer)
+    endless = endless_states(graph)
     if len(endless):
         from rollwise.graph.endings import describe, staying_actions
 
