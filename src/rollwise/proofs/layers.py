@@ -118,20 +118,15 @@ def claims(
 
 
 def unproved(layer: Layer, bounds: Floats) -> NDArray[np.int64]:
-    """The places without proved bounds; `bounds` as in `holds`."""
+    """The places without proved bounds; `bounds` as in `broken`."""
     proved = np.ones(layer.n, np.bool_)
     for place, block in layer.blocks:
         sweep(place, block, layer.tables, bounds, False, proved)
     return np.flatnonzero(~proved)
 
 
-def holds(layer: Layer, bounds: NDArray[np.float64]) -> bool:
-    """Whether the bounds of all positions are proved: (n_places, 2) float64, lower and upper."""
-    return not any(broken(layer, bounds))
-
-
 def broken(layer: Layer, bounds: NDArray[np.float64]) -> tuple[int, int]:
-    """The numbers of lower and of upper bounds without a proof; `bounds` as in `holds`."""
+    """The numbers of lower and of upper bounds without a proof: (n_places, 2) float64, both."""
     lists = layer.tables, bounds, False, NOBODY
     found = [sweep(place, block, *lists) for place, block in layer.blocks]
     return sum(low for low, _ in found), sum(high for _, high in found)
