@@ -598,7 +598,10 @@ def test_what_is_trusted_is_short_and_imports_nothing_clever():
     [
         ("check", ("errors", "graph", "kernels", "layers", "proofs")),
         ("check_endless", ("errors", "graph", "kernels", "layers", "proofs")),
-        ("check_rules", ("dice", "game", "numbers.unknown", "then")),  # the language
+        (
+            "check_rules",
+            ("dice", "game", "numbers.shares", "numbers.unknown", "then"),
+        ),  # the language
     ],
 )
 def test_the_other_checks_import_no_solver(name, rooms):

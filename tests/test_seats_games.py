@@ -31,12 +31,11 @@ from rollwise.games.left_center_right import LeftCenterRight
 from rollwise.games.threes import Threes
 from rollwise.kernels import lotteries, state_tables
 from rollwise.many.seats import build_seats
+from rollwise.numbers.shares import brought, most_payoff
 from rollwise.then import (
     MOST_SKIPPED,
     bits_of,
-    brought,
     is_over,
-    most_payoff,
     payoff_of,
     round_the_table,
     seats_on,

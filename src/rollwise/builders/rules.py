@@ -24,12 +24,12 @@ from rollwise.game import Game, has_many, require_game
 from rollwise.graph import NO_THROW, ROLLS_LEFT
 from rollwise.graph.layout import LEAST, MOST, MOST_NUMBERS, StateLayout, ThrowLayout
 from rollwise.graph.naming import state_text, title_of
+from rollwise.numbers.shares import MOST_PLAYERS
 from rollwise.then import (
     AGAIN,
     DRAW,
     END,
     LOSE,
-    MOST_PLAYERS,
     PASS,
     THEN_NAMES,
     WIN,

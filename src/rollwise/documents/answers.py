@@ -180,7 +180,7 @@ class Advised(GameDocument, frozen=True, kw_only=True, tag="rollwise/advise/1"):
         """Each action or throw with its probability and the results of all seats."""
         from rollwise.answer.advice import share_text
         from rollwise.many.equilibrium import gain_text, sure_text
-        from rollwise.then import seat_names
+        from rollwise.numbers.shares import seat_names
 
         written = percents if isinstance(self.payoffs, UnsetType) else column
         rows: list[ActionRow | ThrowRow] = [*(self.actions or ()), *(self.throws or ())]

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.then import is_payoffs
+from rollwise.numbers.shares import is_payoffs
 
 
 class Lotteries(NamedTuple):

@@ -17,7 +17,7 @@ from rollwise.graph.layout import StateLayout
 from rollwise.graph.state_graph import StateGraph
 from rollwise.graph.view import State
 from rollwise.kernels.sampling import alias_tables, outcome_codes
-from rollwise.then import brought
+from rollwise.numbers.shares import brought
 
 StateFunction = Callable[[Any], Any]
 

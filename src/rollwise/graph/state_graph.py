@@ -319,7 +319,7 @@ class StateGraph:
         """Whether a game of wins and losses has other payoffs or points.
 
         Its values are expected payoffs then, and not win probabilities. With three or more players
-        payoffs are shares of a win, or results of all seats (`rollwise.then`).
+        payoffs are shares of a win, or results of all seats (`rollwise.numbers.shares`).
         """
         if self.players > 2:
             return self.lotteries.has_seat_payoffs()

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from rollwise.errors import UnknownState
 from rollwise.graph.naming import KEEP, NO_THROW, ROLLS_LEFT, THROW, listed
-from rollwise.then import seat_names, shares_of
+from rollwise.numbers.shares import seat_names, shares_of
 
 if TYPE_CHECKING:
     from rollwise.graph.state_graph import StateGraph

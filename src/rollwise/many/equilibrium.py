@@ -51,7 +51,7 @@ from rollwise.many.proving import Ties, find_ties, means_after, prove_profile
 from rollwise.many.seats import Stakes, build_seats, has_payoffs, table_of, worth_column
 from rollwise.numbers.printed import Printed, column, how_many, in_common, percents, rounded_up
 from rollwise.numbers.randomness import check_seed
-from rollwise.then import seat_names
+from rollwise.numbers.shares import seat_names
 
 NAMED = 3  # unsettled components named in a message
 Floats = NDArray[np.float64]

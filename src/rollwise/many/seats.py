@@ -1,7 +1,7 @@
 """The graph of a game of three or more players, and its form for one of the seats.
 
 A state is written from the view of the mover; seat k is the k-th after the mover. The payoffs of
-an ending to all seats are one number, as the rules gave it: see `rollwise.then`.
+an ending to all seats are one number, as the rules gave it: see `rollwise.numbers.shares`.
 
 With known policies of the other seats, a game is one for a single player: `seen_from` makes an
 ordinary graph of it, with a copy of each state for each seat to move. Every method solves it,
@@ -24,7 +24,8 @@ from rollwise.game import Game, has_many, require_game
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import outcomes_of
 from rollwise.kernels.deviations import Table, find_feedback
-from rollwise.then import bits_of, brought, then_text
+from rollwise.numbers.shares import brought
+from rollwise.then import bits_of, then_text
 
 Floats = NDArray[np.float64]
 

@@ -21,8 +21,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from rollwise.numbers.shares import UnknownNumber
 from rollwise.reach import built_in_read, functions_reached
-from rollwise.then import UnknownNumber
 
 Powers = tuple[int, ...]  # the unknowns of a product, ascending; empty for the constant
 NUMBERS = (int, Fraction)

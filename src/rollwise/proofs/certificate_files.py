@@ -26,6 +26,7 @@ from rollwise.game import Game
 from rollwise.graph.naming import title_of
 from rollwise.graph.view import sign_of
 from rollwise.machine.atomic_files import write_atomically
+from rollwise.numbers.shares import brought
 from rollwise.proofs.check_certificate import (
     EACH,
     MAGIC,
@@ -35,7 +36,7 @@ from rollwise.proofs.check_certificate import (
     long_numbers,
 )
 from rollwise.proofs.check_rules import NAMED, Action, Chance, Claims, actions_in, numbers_of, turns
-from rollwise.then import brought, is_over, payoff_of, seats_on
+from rollwise.then import is_over, payoff_of, seats_on
 
 Row: TypeAlias = tuple[Fraction, ...]  # a number for each role, the mover first
 

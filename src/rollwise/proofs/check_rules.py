@@ -26,8 +26,9 @@ from typing import Any, NamedTuple
 
 from rollwise.dice import Pool
 from rollwise.game import Game
+from rollwise.numbers.shares import UnknownPayoff, brought
 from rollwise.numbers.unknown import Unknown
-from rollwise.then import DRAW, END, LOSE, WIN, UnknownPayoff, brought, is_over, payoff_of, seats_on
+from rollwise.then import DRAW, END, LOSE, WIN, is_over, payoff_of, seats_on
 
 Position = tuple[int, ...]  # the numbers of a state, with tuples flattened
 Node = tuple[Any, int]  # a state and a role

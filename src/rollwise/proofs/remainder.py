@@ -28,6 +28,7 @@ from typing import Any
 
 from rollwise.game import Game
 from rollwise.graph import sign_of
+from rollwise.numbers.shares import UnknownPayoff
 from rollwise.numbers.unknown import (
     Doubt,
     Undecided,
@@ -46,7 +47,7 @@ from rollwise.proofs.check_rules import (
     turn_of,
     ways_in,
 )
-from rollwise.then import UnknownPayoff, is_over, payoff_of, seats_on
+from rollwise.then import is_over, payoff_of, seats_on
 
 MOST_CASES = 20_000
 MOST_FORCED = 30  # moves before an action that leaves

@@ -17,13 +17,13 @@ from rollwise.documents.learned import seats_thumb_document
 from rollwise.documents.model import Rows, html_of
 from rollwise.documents.solved import solved_document
 from rollwise.errors import UsageError
+from rollwise.numbers.shares import seat_names
 from rollwise.plot import plot
 from rollwise.plot.kinds.policy import best_classes
 from rollwise.plot.pages import embed
 from rollwise.plot.style import COLOURS, ink_on
 from rollwise.report.facts import SECONDS, Facts
 from rollwise.report.tables import ways_to_play
-from rollwise.then import seat_names
 from rollwise.words import Narrator
 
 MOST_RESPONDED = 100_000  # states; a best response in more takes long

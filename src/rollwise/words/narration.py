@@ -26,7 +26,8 @@ from rollwise.errors import RulesError, UsageError
 from rollwise.game import Game
 from rollwise.graph import NO_THROW, ROLLS_LEFT, Outcome, State, StateGraph
 from rollwise.graph.layout import StateLayout
-from rollwise.then import END, bits_of, is_of_seats, is_over, payoff, round_the_table, skip
+from rollwise.numbers.shares import is_of_seats
+from rollwise.then import END, bits_of, is_over, payoff, round_the_table, skip
 from rollwise.words.game_words import Words
 
 SAMPLE = 4096  # number of passes examined

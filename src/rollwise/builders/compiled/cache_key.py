@@ -28,16 +28,13 @@ import numpy as np
 from rollwise.errors import RulesError
 from rollwise.faults import is_users
 from rollwise.game import Game
+from rollwise.numbers.shares import BITS, MOST_PLAYERS, SCALE, SHARES_SCALE
 from rollwise.reach import closure_read, globals_read, names_in
 from rollwise.then import (
-    BITS,
     DRAW,
     LEAST_PAYOFF,
     LOSE,
     MOST_PAYOFF,
-    MOST_PLAYERS,
-    SCALE,
-    SHARES_SCALE,
     WIN,
     counterpart,
     interpreted_as,

@@ -34,7 +34,8 @@ from rollwise.kernels.calls import EXPAND, QUESTION
 from rollwise.kernels.explore import BATCH, RECENT, Buffers, GraphArrays
 from rollwise.kernels.lotteries import LotteryTable, enter_lotteries
 from rollwise.machine.interrupts import LOOK, heard
-from rollwise.then import LEAST_PAYOFF, SMALLEST
+from rollwise.numbers.shares import SMALLEST
+from rollwise.then import LEAST_PAYOFF
 
 # A dense table has an entry for every state in the box of the fields. It is used
 # for a box of at most this many entries, or of this many for each state found.
