@@ -22,7 +22,8 @@ from rollwise.analysis.findings import (
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.builders import CompileWarning, Progress, build_with_report
-from rollwise.builders.rules import Rules, refuse_hidden
+from rollwise.builders.contract import refuse_hidden
+from rollwise.builders.rules import Rules
 from rollwise.builders.some_states import compare_some, positions_at_once, some_states
 from rollwise.errors import (
     EndlessPlay,

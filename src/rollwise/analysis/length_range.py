@@ -254,7 +254,8 @@ def length_range_by_layer(
     TooManyStates, TooLittleMemory
     """
     from rollwise.builders.by_layer import find_layers
-    from rollwise.builders.rules import Rules, require_two
+    from rollwise.builders.contract import require_two
+    from rollwise.builders.rules import Rules
 
     if time_limit is not None and not time_limit > 0:
         raise UsageError(f"time_limit is {time_limit}; it must be more than 0")

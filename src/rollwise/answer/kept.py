@@ -28,8 +28,9 @@ from rollwise.answer.solution import Solution
 from rollwise.answer.solve import goes_by_layers, solve_whole
 from rollwise.builders import Mode, Progress, is_compiled
 from rollwise.builders.arrays import action_names, first_rows_of
+from rollwise.builders.contract import require_two
 from rollwise.builders.limits import SMALL, most_states
-from rollwise.builders.rules import Rules, require_two
+from rollwise.builders.rules import Rules
 from rollwise.errors import OutputError, RollwiseError, TooManyStates
 from rollwise.game import Game, has_many, require_game
 from rollwise.graph import FACTS, HELD, Lotteries, StateGraph

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from rollwise.answer.lasting import LASTING, lasting_policy
 from rollwise.answer.rows import fields_and_throws
 from rollwise.answer.solution import Solution
-from rollwise.builders.rules import Rules, refuse_many, require_two
+from rollwise.builders.contract import refuse_many, require_two
+from rollwise.builders.rules import Rules
 from rollwise.derive.derived_game import base_actions
 from rollwise.errors import PolicyError, UsageError, suggestion
 from rollwise.faults import one_line

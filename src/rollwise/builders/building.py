@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from rollwise.builders import limits
 from rollwise.builders.arrays import Arrays, as_graph
 from rollwise.builders.compiled.reads import note_large, was_large
-from rollwise.builders.rules import Rules, more_states
+from rollwise.builders.contract import more_states
+from rollwise.builders.rules import Rules
 from rollwise.errors import TooManyStates
 from rollwise.game import Game, require_game
 from rollwise.graph import StateGraph

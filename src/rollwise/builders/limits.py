@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from rollwise.builders.rules import Rules, more_states
+from rollwise.builders.contract import more_states
+from rollwise.builders.rules import Rules
 from rollwise.errors import TooManyStates
 from rollwise.machine import memory_limits
 from rollwise.machine.memory_limits import memory_of_machine

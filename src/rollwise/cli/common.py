@@ -235,7 +235,7 @@ def file_stem(game: Game) -> str:
 def solve_or_load(game: Game, load_from: str | None) -> Solution:
     """The solution of a game in one graph: computed now, or read from a file or folder."""
     from rollwise.answer import kept
-    from rollwise.builders.rules import require_two
+    from rollwise.builders.contract import require_two
 
     require_two(game)
     with Progress() as progress:
