@@ -200,6 +200,25 @@ def parameter_specs(game: type[Any]) -> tuple[ParameterSpec, ...]:
     return _specs[game]
 
 
+def read_values(assignments: Sequence[str]) -> dict[str, str]:
+    """Parameters as typed: NAME=VALUE...
+
+    Raises
+    ------
+    ParameterError
+        A text has another form, or a name is given twice.
+    """
+    values: dict[str, str] = {}
+    for text in assignments:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise ParameterError(f"{text!r} isn't a parameter; write name=value")
+        if name in values:
+            raise ParameterError(f"the parameter {name!r} is given twice")
+        values[name] = value
+    return values
+
+
 def _spec_of(game: type[Any], field: dataclasses.Field[Any], kind: Any) -> ParameterSpec:
     """The spec of a field declared with this `kind`."""
     meta = field.metadata

@@ -17,6 +17,7 @@ from rollwise.game import Game, has_many
 from rollwise.games import create, find, names_a_file
 from rollwise.graph.layout import members_of
 from rollwise.graph.naming import read_numbers, state_text, title_of, typed_state
+from rollwise.parameters import read_values
 
 if TYPE_CHECKING:
     from rollwise.answer.references import Policies
@@ -104,19 +105,6 @@ def require_target(game: Game) -> Game:
             f"{target.name}=SCORE, {target.range_text}"
         )
     return game
-
-
-def read_values(assignments: Sequence[str]) -> dict[str, str]:
-    """Parameters as typed: NAME=VALUE..."""
-    values: dict[str, str] = {}
-    for text in assignments:
-        name, equals, value = text.partition("=")
-        if not equals or not name:
-            raise ParameterError(f"{text!r} isn't a parameter; write name=value")
-        if name in values:
-            raise ParameterError(f"the parameter {name!r} is given twice")
-        values[name] = value
-    return values
 
 
 class Words(NamedTuple):

@@ -27,8 +27,8 @@ from rollwise.documents.model import encode
 from rollwise.documents.served import start_document
 from rollwise.errors import ParameterError, RollwiseError, UnknownGame, UsageError
 from rollwise.game import Game
-from rollwise.graph.naming import typed_state
-from rollwise.parameters import typed
+from rollwise.graph.naming import read_numbers, typed_state
+from rollwise.parameters import read_values, typed
 from rollwise.serve.offered import Offered
 from rollwise.serve.workers import Busy, Limits, NotSolved, NotYours, Worker, Workers
 
@@ -490,12 +490,7 @@ class _Site:
 
 def _asked(request: Request) -> Game:
     """The game of a request."""
-    values: dict[str, str] = {}
-    for text in request.query_params.getlist("parameter"):
-        name, equals, value = text.partition("=")
-        if not equals or name in values:
-            raise ParameterError(f"{text!r} isn't a parameter; write name=value, each once")
-        values[name] = value
+    values = read_values(request.query_params.getlist("parameter"))
     offered: Offered = request.app.state.offered
     return offered.game(_query(request, "game") or "", values)
 
@@ -542,9 +537,12 @@ def _query(request: Request, name: str) -> str | None:
 def _place(request: Request) -> dict[str, Any]:
     """The position of a request, with its throw."""
     throw, left = _query(request, "throw"), _query(request, "rolls_left")
+    numbers = None if throw is None else read_numbers(throw)
+    if throw is not None and not numbers:
+        raise UsageError(f"throw must be whole numbers, as in 3,5, not {throw[:40]!r}")
     return {
         "state": typed_state(_query(request, "state") or "", lambda: WRITTEN),
-        "throw": None if throw is None else _numbers(throw, "throw"),
+        "throw": numbers,
         "rolls_left": None if left is None else _number(left, "rolls_left"),
     }
 
@@ -566,12 +564,6 @@ def _number(text: str, what: str) -> int:
     if not re.fullmatch(r"[0-9]{1,9}", text):
         raise UsageError(f"{what} must be a whole number, not {text[:40]!r}")
     return int(text)
-
-
-def _numbers(text: str, what: str) -> list[int]:
-    if not re.fullmatch(r"-?[0-9]{1,9}(,-?[0-9]{1,9})*", text):
-        raise UsageError(f"{what} must be whole numbers, as in 3,5, not {text[:40]!r}")
-    return [int(number) for number in text.split(",")]
 
 
 def _file(

@@ -10,7 +10,7 @@ import typer
 
 from rollwise.answer import kept
 from rollwise.cli.app import app
-from rollwise.cli.common import Workers, policies_of, read_game, read_values, tell_of_cycles
+from rollwise.cli.common import Workers, policies_of, read_game, tell_of_cycles
 from rollwise.cli.options import GameArgument, ParametersArgument, WorkersOption
 from rollwise.cli.printing import end_if, place_line, render
 from rollwise.cli.progress import Progress
@@ -19,6 +19,7 @@ from rollwise.documents.balance import balance_document
 from rollwise.documents.design import difference_document, handicap_document
 from rollwise.errors import ParameterError, UsageError
 from rollwise.games import create, find
+from rollwise.parameters import read_values
 
 if TYPE_CHECKING:
     from rollwise.game import Game

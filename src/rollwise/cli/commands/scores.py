@@ -10,7 +10,7 @@ import typer
 
 from rollwise.cli import streams
 from rollwise.cli.app import app
-from rollwise.cli.common import policies_of, read_game, read_state, read_values, split_words
+from rollwise.cli.common import policies_of, read_game, read_state, split_words
 from rollwise.cli.options import GameArgument, ParametersArgument
 from rollwise.cli.printing import check_file, form_of, render
 from rollwise.cli.progress import Progress
@@ -21,6 +21,7 @@ from rollwise.errors import UsageError
 from rollwise.game import Game
 from rollwise.games import create, find
 from rollwise.machine.atomic_files import write_text
+from rollwise.parameters import read_values
 
 
 @app.command("scores")

@@ -12,14 +12,7 @@ import typer
 
 from rollwise.cli.apart import answered_apart
 from rollwise.cli.app import app
-from rollwise.cli.common import (
-    Workers,
-    read_game,
-    read_mode,
-    read_values,
-    refuse,
-    refuse_with_seats,
-)
+from rollwise.cli.common import Workers, read_game, read_mode, refuse, refuse_with_seats
 from rollwise.cli.options import (
     DEFAULT,
     GameArgument,
@@ -46,6 +39,7 @@ from rollwise.games import create, find
 from rollwise.machine.atomic_files import check_place
 from rollwise.methods import Setting, find_method
 from rollwise.numbers.printed import rounded_up
+from rollwise.parameters import read_values
 
 if TYPE_CHECKING:
     from rollwise.answer.solution import Solution
