@@ -12,7 +12,7 @@ import pytest
 from cli_runner import output, run
 
 import rollwise
-from rollwise.answer import kept, storage
+from rollwise.answer import kept, kept_files, storage
 from rollwise.games.pig import Piglet
 
 pytestmark = pytest.mark.needs_jit  # only games whose rules are compiled are kept
@@ -62,8 +62,8 @@ def everything_is_kept(tmp_path, monkeypatch):
     (tmp_path / "cache").mkdir()
     (tmp_path / "cache" / "rules").symlink_to(rules)  # compiled already
     monkeypatch.setenv("ROLLWISE_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setattr(kept, "WORTH_KEEPING", 0.0)
-    monkeypatch.setattr(kept, "WORTH_COMPILING", 0.0)
+    monkeypatch.setattr(kept_files, "WORTH_KEEPING", 0.0)
+    monkeypatch.setattr(kept_files, "WORTH_COMPILING", 0.0)
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ import numpy as np
 
 from rollwise import __version__
 from rollwise.answer import storage
-from rollwise.answer.kept import WORTH_KEEPING, sources
+from rollwise.answer.kept_files import WORTH_KEEPING, sources
 from rollwise.errors import OutputError, RefusedFile, SolutionFileError, UsageError
 from rollwise.hidden.answer import Answer, Progress, StochasticAnswer, TreeAnswer, solve
 from rollwise.hidden.check import UNIT, bounds, never_ends, proves_positions
