@@ -13,7 +13,7 @@ from rollwise.errors import ExpressionError, UnknownState
 from rollwise.games import find
 from rollwise.games.pig import Pig
 from rollwise.graph.layout import members_of
-from rollwise.graph.naming import typed_state
+from rollwise.graph.typed import typed_state
 
 RULES = '''
 from dataclasses import dataclass

@@ -24,7 +24,7 @@ from rollwise.games import available, find
 from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.games.pig import Pig, Piglet, TwoDicePig
 from rollwise.games.threes import Threes
-from rollwise.graph.naming import spread
+from rollwise.graph.typed import spread
 from rollwise.simulate import tell
 from rollwise.then import is_over
 from rollwise.words import Narrator

@@ -17,7 +17,7 @@ import numpy as np
 from rollwise.errors import ExpressionError, suggestion
 from rollwise.faults import too_deep
 from rollwise.graph.layout import member_word
-from rollwise.graph.naming import no_member
+from rollwise.graph.typed import no_member
 
 if TYPE_CHECKING:
     import polars as pl

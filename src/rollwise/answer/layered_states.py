@@ -20,8 +20,9 @@ from rollwise.answer.layer_answers import LayerFacts
 from rollwise.answer.layer_folder import ALL, START, open_folder
 from rollwise.errors import UnknownState, UsageError, spelled
 from rollwise.game import Game
-from rollwise.graph import THROW, find_state, row_of, title_of
+from rollwise.graph import THROW, title_of
 from rollwise.graph.naming import Vocabulary
+from rollwise.graph.typed import find_state, row_of
 
 if TYPE_CHECKING:
     from rollwise.answer.certified import CertifiedResult

@@ -15,8 +15,7 @@ from rollwise.cli.streams import ASKED
 from rollwise.errors import ParameterError, UnknownGame, UsageError
 from rollwise.game import Game, has_many
 from rollwise.games import create, find, names_a_file
-from rollwise.graph.layout import members_of
-from rollwise.graph.naming import read_numbers, state_text, title_of, typed_state
+from rollwise.graph.naming import state_text, title_of
 from rollwise.parameters import read_values
 
 if TYPE_CHECKING:
@@ -178,6 +177,9 @@ def _likeness(word: str) -> int:
 
 def read_state(text: str, game: Game) -> dict[str, Any]:
     """A state of a game as typed: ``banked=50,rival=50,turn=20``."""
+    from rollwise.graph.layout import members_of
+    from rollwise.graph.typed import typed_state
+
     return typed_state(text, partial(_example, game), members_of(game))
 
 
@@ -201,6 +203,8 @@ def read_throw(text: str | None) -> tuple[int, ...] | None:
     UsageError
         It isn't one.
     """
+    from rollwise.graph.typed import read_numbers
+
     numbers = None if text is None else read_numbers(text)
     if text is not None and not numbers:
         raise UsageError(f"--throw {text!r} isn't a throw; write its numbers, as in --throw 3,5")

@@ -38,7 +38,8 @@ from rollwise.documents.model import Rows
 from rollwise.errors import RulesError, UsageError
 from rollwise.game import Game
 from rollwise.graph.layout import members_of
-from rollwise.graph.naming import Vocabulary, typed_state
+from rollwise.graph.naming import Vocabulary
+from rollwise.graph.typed import typed_state
 from rollwise.hidden import Answer, Situation
 from rollwise.hidden import solve as solve_game
 from rollwise.hidden.simulation import Walk, drawn

@@ -1,7 +1,7 @@
 """The graph of a game: its arrays, a view of them, components, endless play, policies."""
 
 from rollwise.graph.lotteries import Lotteries
-from rollwise.graph.naming import KEEP, NO_THROW, ROLLS_LEFT, THROW, find_state, row_of, title_of
+from rollwise.graph.naming import KEEP, NO_THROW, ROLLS_LEFT, THROW, title_of
 from rollwise.graph.state_graph import (
     ARRAYS,
     FACTS,
@@ -30,8 +30,6 @@ __all__ = [
     "Outcome",
     "State",
     "StateGraph",
-    "find_state",
-    "row_of",
     "sign_of",
     "title_of",
     "win_probability",

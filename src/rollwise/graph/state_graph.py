@@ -33,16 +33,7 @@ from numpy.typing import NDArray
 from rollwise.errors import UnknownState
 from rollwise.graph.layout import ThrowLayout
 from rollwise.graph.lotteries import Components, Lotteries, share
-from rollwise.graph.naming import (
-    NO_THROW,
-    ROLLS_LEFT,
-    THROW,
-    Vocabulary,
-    find_state,
-    spread,
-    state_text,
-    title_of,
-)
+from rollwise.graph.naming import NO_THROW, ROLLS_LEFT, THROW, Vocabulary, state_text, title_of
 from rollwise.graph.view import GraphView
 
 Objective = Literal["win", "maximize", "minimize", "average"]
@@ -402,6 +393,8 @@ class StateGraph:
             The state is unreachable from the roots, or it has other fields than a state, or
             one that is no whole number; or the throw is impossible there.
         """
+        from rollwise.graph.typed import find_state
+
         if self.throw_names and isinstance(state, Mapping):
             state, throw, rolls_left = self._apart(state, throw, rolls_left)
         if rolls_left is not None and (throw is None or not self.has_pool):
@@ -419,6 +412,8 @@ class StateGraph:
         self, state: Mapping[str, Any], throw: Any, rolls_left: int | None
     ) -> tuple[Mapping[str, Any], Any, int | None]:
         """The fields of the position, and its throw if given."""
+        from rollwise.graph.typed import spread
+
         fields = spread(state)
         assert isinstance(fields, dict)
         if throw is None and all(name in fields for name in self.throw_names):

@@ -27,7 +27,7 @@ from rollwise.documents.model import encode
 from rollwise.documents.served import start_document
 from rollwise.errors import ParameterError, RollwiseError, UnknownGame, UsageError
 from rollwise.game import Game
-from rollwise.graph.naming import read_numbers, typed_state
+from rollwise.graph.typed import read_numbers, typed_state
 from rollwise.parameters import read_values, typed
 from rollwise.serve.offered import Offered
 from rollwise.serve.workers import Busy, Limits, NotSolved, NotYours, Worker, Workers

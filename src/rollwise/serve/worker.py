@@ -339,7 +339,7 @@ def _report(answer: Any, question: Mapping[str, Any]) -> str:
 
 
 def _plot(answer: Any, question: Mapping[str, Any]) -> str:
-    from rollwise.graph.naming import typed_state
+    from rollwise.graph.typed import typed_state
     from rollwise.plot import check_choices, plot, require_plotly
     from rollwise.plot.pages import page
 

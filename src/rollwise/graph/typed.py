@@ -1,0 +1,174 @@
+"""States as people and programs write them: typed texts, mappings and sequences; and their rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from operator import index
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.errors import UnknownState
+from rollwise.faults import one_line
+from rollwise.graph.layout import Members, member_word
+from rollwise.graph.naming import state_text
+from rollwise.parameters import TRUTHS, either
+
+LARGEST_SET = 62  # the members of `rollwise.bits` are below it
+
+
+def typed_state(
+    text: str, example: Callable[[], str], members: Members | None = None
+) -> dict[str, Any]:
+    """A state as typed: ``banked=50,rival=50``, or ``board=(0,2,1),thrown=true,open={1 2 9}``.
+
+    Parameters
+    ----------
+    example : callable
+        Returns an example for the error message: "as in banked=0,rival=0".
+    members : mapping, optional
+        See `rollwise.graph.layout.members_of`: their names may be typed for their numbers.
+
+    Raises
+    ------
+    UnknownState
+    """
+    state: dict[str, Any] = {}
+    # Fields end at commas outside of brackets and braces.
+    for part in re.split(r",(?![^({]*[)}])", text):
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        several = value[:1] == "(" and value[-1:] == ")"
+        truth = TRUTHS.get(value.lower())
+        words = (members or {}).get(name)
+        field = _numbers_of(name, value[1:-1] if several else value, words)
+        if value[:1] == "{" and value[-1:] == "}":  # a set, as in `rollwise.bits`
+            inside = read_numbers(value[1:-1])
+            is_set = inside is not None and all(0 <= k < LARGEST_SET for k in inside)
+            field = (sum(1 << k for k in set(inside or ())),) if is_set else None
+        if truth is not None:
+            field = (int(truth),)
+        is_number = field is not None and (several or len(field) == 1)
+        if not equals or not name or name in state or field is None or not is_number:
+            raise UnknownState(
+                f"{one_line(text[:80])!r} isn't a state; write every field once, {example()}"
+            )
+        state[name] = field if several else field[0]
+    return state
+
+
+def _numbers_of(name: str, text: str, words: Mapping[str, int] | None) -> tuple[int, ...] | None:
+    """The numbers of a field, some of which may be typed as members of an enumeration."""
+    field = read_numbers(text)
+    if field is not None or words is None:
+        return field
+    typed = text.replace(",", " ").split()
+    numbers = []
+    for word in typed:
+        number = read_numbers(word) or (words.get(member_word(word)),)
+        if number[0] is None:
+            raise UnknownState(no_member(name, word, words))
+        numbers.append(number[0])
+    return tuple(numbers)
+
+
+def no_member(field: str, word: str, words: Mapping[str, int]) -> str:
+    """The fault of a word that is no member of a field's enumeration."""
+    return f"{field} is a number or {either(words)}, not {one_line(word[:80])!r}"
+
+
+def read_numbers(text: str) -> tuple[int, ...] | None:
+    """Whole numbers with commas or spaces between: ``3,5``; None where it is something else."""
+    try:
+        return tuple(int(part) for part in text.replace(",", " ").split())
+    except ValueError:
+        return None
+
+
+def spread(state: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any] | list[Any]:
+    """A state with a field for each number: tuples are taken apart (see `grouped`)."""
+    if isinstance(state, Mapping):
+        parts: dict[str, Any] = {}
+        for name, field in state.items():
+            several = isinstance(field, tuple | list)
+            parts |= {f"{name}.{k}": x for k, x in enumerate(field)} if several else {name: field}
+        return parts
+    numbers: list[Any] = []
+    for field in state:
+        numbers += field if isinstance(field, tuple | list) else [field]
+    return numbers
+
+
+def row_of(
+    field_names: Sequence[str], state: Sequence[Any] | Mapping[str, Any], title: str
+) -> list[int]:
+    """The fields of a state in order, one number each.
+
+    Parameters
+    ----------
+    state : sequence or mapping
+        Its fields, in their order or by name: whole numbers, or tuples of them.
+    title : str
+        The name of the graph in messages.
+
+    Raises
+    ------
+    UnknownState
+        It isn't a state.
+    """
+
+    def refuse(fault: str) -> NoReturn:
+        raise UnknownState(f"{title}: {fault}; a state is {', '.join(field_names)}, each once")
+
+    if hasattr(state, "_asdict") and len(spread(state)) > len(field_names):
+        fields: Any = spread(state._asdict())  # some fields of the rules have no columns
+        state = {name: fields[name] for name in fields if name in field_names}
+    if isinstance(state, Mapping | Sequence) and not isinstance(state, str):
+        state = spread(state)
+    if isinstance(state, Mapping):
+        for name in state:
+            if name not in field_names:
+                refuse(f"there is no field {name!r}")
+        for name in field_names:
+            if name not in state:
+                refuse(f"{name} is missing")
+        state = [state[name] for name in field_names]
+    if not isinstance(state, Sequence | np.ndarray) or isinstance(state, str):
+        refuse(f"{state!r} isn't a state of this game: write its fields as a tuple or a dictionary")
+    if len(state) != len(field_names):
+        refuse(f"a state has {len(field_names)} fields, and not {len(state)}")
+    try:
+        return [index(field) for field in state]
+    except TypeError:
+        refuse(f"{tuple(state)} aren't whole numbers")
+
+
+def find_state(
+    states: NDArray[np.int32],
+    field_names: Sequence[str],
+    state: Sequence[Any] | Mapping[str, Any],
+    title: str,
+) -> int:
+    """The row of a state in an array of them.
+
+    Parameters
+    ----------
+    states : (n_states, n_fields) int32
+    state, title
+        As `row_of` takes them.
+
+    Raises
+    ------
+    UnknownState
+    """
+    fields = row_of(field_names, state, title)
+    hits = np.arange(len(states))
+    for column, field in zip(states.T, fields, strict=True):
+        hits = hits[column[hits] == field]
+    if not len(hits):
+        raise UnknownState(
+            f"{title}: no play comes to the state {state_text(field_names, fields)} (the fields "
+            f"are {', '.join(field_names)}; `roots()` can add positions that no play reaches)"
+        )
+    return int(hits[0])
