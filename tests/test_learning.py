@@ -307,7 +307,7 @@ def test_texts_of_equal_results_have_no_plus_or_minus(tmp_path):
     head += "from dataclasses import dataclass\nfrom rollwise import AGAIN, END, Game\n"
     (tmp_path / "sure.py").write_text(head + source(Step) + "\n" + source(Sure))
     told = output("simulate", "sure.py", "--policy", "optimal", "--games", "50", cwd=tmp_path)
-    assert "score 2.200000 (the same in every game: no spread to tell an error from)" in told
+    assert "score 2.200000 (the same in every game: error unknown)" in told
     assert "moves 2.000000 (the same in every game" in told
     assert "interval" not in told
     asked = ("simulate", "sure.py", "--policy", "optimal", "--games", "50", "--json")

@@ -12,6 +12,7 @@ import pytest
 from conftest import examples
 from graphs import assemble, ending_graphs
 from hypothesis import given, settings
+from stalling_games import Standoff
 
 from rollwise.builders import build
 from rollwise.engine.certificates import certify
@@ -291,3 +292,11 @@ def test_a_missing_extra_is_an_install_command(monkeypatch, module, method, extr
     with pytest.raises(MissingExtra) as caught:
         run_method(graph, method)
     assert str(caught.value) == f'pip install "rollwise[{extra}]"'
+
+
+def test_a_method_that_cannot_run_names_itself():
+    """Also where it is another method's bounds that it needs first."""
+    graph = build(Standoff())
+    for name in ("policy-iteration", "mixed-integer", "exact"):
+        with pytest.raises(UsageError, match=f"which the method {name} can't deal with"):
+            run_method(graph, name)

@@ -10,6 +10,7 @@ import re
 import shutil
 import struct
 import subprocess
+import warnings
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -412,3 +413,10 @@ def head_of(data):
     """The head of a page's data."""
     (size,) = struct.unpack("<I", data[:4])
     return json.loads(data[4 : 4 + size])
+
+
+def test_policies_that_are_not_for_a_derived_game_are_left_out_without_a_warning():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        head = head_of(document(rollwise.solve(RoyalUr(pieces=1).cube(2))))
+    assert (head["policies"], head["failed"]) == ([], [])

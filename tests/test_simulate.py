@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import pytest
@@ -13,10 +15,11 @@ from naive_play import Xoshiro
 from scipy.stats import chi2
 from stakes import Collect, Ends, Gammons
 
-from rollwise import DRAW
+from rollwise import AGAIN, DRAW, END, Game
 from rollwise.answer.evaluation import evaluate
 from rollwise.answer.references import Policies
 from rollwise.builders import build
+from rollwise.documents.policies import match_document
 from rollwise.games.craps import Craps
 from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.games.frozen_lake import FrozenLake
@@ -239,3 +242,42 @@ def test_a_payment_of_1_is_no_win_in_games_played_turn_by_turn_either():
     for side in sides:
         assert side.win_rate is None
         assert side.score.mean == 1
+
+
+class Count(NamedTuple):
+    left: int
+
+
+@dataclass(frozen=True)
+class Tenths(Game):
+    """Three rewards of some tenths each, whose sums depend on their order in the last digit."""
+
+    players: ClassVar = 1
+    objective: ClassVar = "maximize"
+    more: float = 0.0
+
+    def start(self):
+        return Count(3)
+
+    def actions(self, s):
+        yield from range(4)
+
+    def outcomes(self, s, action):
+        yield 1, (AGAIN if s.left > 1 else END), Count(s.left - 1)
+
+    def reward(self, s, action):
+        return action / 10 + (self.more if s.left == 1 else 0.0)
+
+
+def test_equal_scores_are_one_whatever_the_order_of_their_sum():
+    graph = build(Tenths())
+    (side,) = simulate(graph, "random", games=5_000, seed=1).sides
+    assert list(side.scores) == pytest.approx([k / 10 for k in range(10)])
+    assert sum(side.scores.values()) == 5_000
+
+
+def test_different_scores_look_different():
+    graph = build(Tenths(more=1e6))
+    document = match_document(graph, simulate(graph, "random", games=5_000, seed=1), None)
+    rows = [line.split()[0] for line in map(str, document.blocks()) if line.endswith("#")]
+    assert rows == [f"{1e6 + k / 10:.8g}" for k in range(10)]

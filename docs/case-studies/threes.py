@@ -424,13 +424,13 @@ def mean_against_chance(page: Page, solution: Solution) -> None:
         The frontier of the first player's policies has {len(corners)} corners; no policy lies more
         than {power(found.gap)} beyond the lines between them (proved). The best chance costs
         {last.mean - first.mean:.4f} points of the mean, and gains {
-        points(last.chance - first.chance, 3)
+        points(last.value - first.value, 3)
     } percentage points. (`rollwise frontier threes --aim win:win-or-tie`)
     """)
     line = Line(
         "best chance to win for the mean",
         [1000 * (corner.mean - first.mean) for corner in corners],
-        [100 * corner.chance for corner in corners],
+        [100 * corner.value for corner in corners],
         BLUE,
     )
     figure = draw_lines(

@@ -288,9 +288,9 @@ def _length_by_layer(aim: str, lengths: LayerLengths, start: int) -> Length:
     try:
         lengths.run()
     except EndlessPlay as error:
-        return Length(aim, None, str(error))
+        return Length(aim, None, str(error), by_layers=True)
     if lengths.n_unsettled or math.isinf(lengths.above):
-        return Length(aim, None, unsettled=lengths.bracket(start))
+        return Length(aim, None, unsettled=lengths.bracket(start), by_layers=True)
     mean, variance = lengths.spread(start)
     return Length(aim, Spread(Certified(*mean), Certified(*variance)), by_layers=True)
 

@@ -181,7 +181,7 @@ class Figure(Part, frozen=True):
 
 
 # a mean without a standard error
-ALIKE = "the same in every game: no spread to tell an error from"
+ALIKE = "the same in every game: error unknown"
 
 
 class EquallyGood(Part, frozen=True):

@@ -143,7 +143,7 @@ class AimedMoves(Part, frozen=True):
     equally_good: Annotated[
         Maybe[EquallyGood | None],
         about("for this aim: another choice may have another standard deviation; not by layers"),
-    ]
+    ] = UNSET
 
     @property
     def cells(self) -> list[str]:

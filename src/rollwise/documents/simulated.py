@@ -99,6 +99,16 @@ class PlayedLength(Mean, frozen=True):
         return super().from_result(source.estimate, **spread, standard_deviation=deviation)
 
 
+def _distinct(numbers: Sequence[float]) -> list[str]:
+    """Different numbers in six digits, or in as many as tell them apart."""
+    texts = [f"{number:g}" for number in numbers]
+    for digits in range(7, 18):
+        if len(set(texts)) == len(texts):
+            break
+        texts = [f"{number:.{digits}g}" for number in numbers]
+    return texts
+
+
 class PlayedSide(Part, frozen=True):
     """The games in which one of the policies moved first."""
 
@@ -145,10 +155,12 @@ class PlayedSide(Part, frozen=True):
             yield "    too many different scores to count one by one"
             return
         # the likeliest scores are chosen, and then stand in the order of the scores
-        likely = sorted(self.scores, key=lambda item: -item[1])[:SCORES_SHOWN]
-        for score, count in sorted(likely):
+        likely = sorted(sorted(self.scores, key=lambda item: -item[1])[:SCORES_SHOWN])
+        texts = _distinct([score for score, _ in likely])
+        width = max(8, *map(len, texts))
+        for text, (_, count) in zip(texts, likely, strict=True):
             share = count / self.games
-            yield f"    {score:>8g}  {percent(share):>10}  {'#' * round(60 * share)}"
+            yield f"    {text:>{width}}  {percent(share):>10}  {'#' * round(60 * share)}"
         if len(self.scores) > len(likely):
             yield f"    and {len(self.scores) - len(likely):,} rarer scores (--json for all)"
 

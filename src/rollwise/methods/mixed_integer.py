@@ -110,7 +110,7 @@ def mixed_integer(
     clock = Clock(time_limit)
     if isinstance(start, str):
         start = run_method(graph, start).values
-    bounds = Bounds(graph, "components", clock)
+    bounds = Bounds(graph, "components", clock, NAME)
     run = _Run(
         graph, bounds, SOLVERS[solver], OBJECTIVES[objective], start, clock, on_sweep, tolerance
     )
@@ -146,7 +146,7 @@ def integer_program(graph: StateGraph) -> tuple[Model, Program, NDArray[np.int64
     ------
     EndlessPlay
     """
-    bounds = Bounds(graph, "components")
+    bounds = Bounds(graph, "components", method=NAME)
     model = Model.of_states(graph, np.arange(graph.n_states), bounds.lower)
     low, high = sorted(
         (model.to_x(bounds.lower[: graph.n_states]), model.to_x(bounds.upper[: graph.n_states])),
@@ -164,7 +164,7 @@ def _require(name: str, asked: str, choices: Collection[str]) -> None:
 def _proved_bounds(graph: StateGraph, tighten: int, time_limit: float | None) -> Bounds:
     """Bounds independent of the solver, for programs not solved in time."""
     grace = None if time_limit is None else max(0.1 * time_limit, 0.1)
-    bounds = Bounds(graph, "components", Clock(grace))
+    bounds = Bounds(graph, "components", Clock(grace), NAME)
     # bounds hold after every sweep, so the loop may end at any time
     for _ in range(max(tighten, 1)):
         if bounds.clock.is_up:

@@ -174,6 +174,11 @@ def _interval_iteration(
 class Bounds:
     """Lower and upper bounds on the values of a graph, closer with each sweep.
 
+    Parameters
+    ----------
+    method : str
+        The method that needs them, for messages.
+
     Attributes
     ----------
     clock : Clock
@@ -181,9 +186,11 @@ class Bounds:
     lower, upper : (n_states + n_border,) float64
     """
 
-    def __init__(self, graph: StateGraph, order: str, clock: Clock | None = None) -> None:
+    def __init__(
+        self, graph: StateGraph, order: str, clock: Clock | None = None, method: str = NAME
+    ) -> None:
         self.clock = Clock(None) if clock is None else clock
-        may_go_round = require_settled(graph, NAME)
+        may_go_round = require_settled(graph, method)
         weight, normal = scaled(graph)
         if not normal.all():
             raise UsageError(

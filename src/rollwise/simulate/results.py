@@ -267,9 +267,15 @@ class Counts:
         self.squares += float((block.points**2).sum())
         if self.scores is not None:
             for score, count in zip(*np.unique(block.points, return_counts=True), strict=True):
-                self.scores[float(score)] = self.scores.get(float(score), 0) + int(count)
+                key = _as_summed(float(score))
+                self.scores[key] = self.scores.get(key, 0) + int(count)
             if len(self.scores) > MOST_SCORES:
                 self.scores = None
+
+
+def _as_summed(score: float) -> float:
+    """A score without the rounding of its sum, so that equal scores are one."""
+    return float(f"{round(score, 10):.12g}")
 
 
 def _added(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
