@@ -487,12 +487,12 @@ def quantities(case: Case) -> dict[str, tuple[Any, bool]]:
     """Quantities by name: the amount of a way, and whether it depends on the score."""
     view = case.graph.flat.view
     found: dict[str, tuple[Any, bool]] = {
-        "moves": (lambda i, w: float(not view.action(w.action).is_throw), False),
-        "rolls": (lambda i, w: float(is_roll(view.action(w.action))), False),
+        "moves": (lambda i, w: float(not w.outcome.action.is_throw), False),
+        "rolls": (lambda i, w: float(is_roll(w.outcome.action)), False),
     }
     for name in {view.action(a).name for a in range(case.graph.flat.n_actions)}:
         if name.isdigit():
-            found[name] = (lambda i, w, n=name: float(view.action(w.action).name == n), False)
+            found[name] = (lambda i, w, n=name: float(w.outcome.action.name == n), False)
     for x in (-1, 0, 1, 2):
         found[f"score<={x}"] = (lambda i, w, x=x: float(w.to < 0 and w.made <= x), True)
         found[f"score={x}"] = (lambda i, w, x=x: float(w.to < 0 and w.made == x), True)

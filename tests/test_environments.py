@@ -410,3 +410,37 @@ def test_a_game_that_ends_before_the_agent_moves_is_seen_to_its_end():
     assert over.all()
     assert (rewards == several.arena.early_payoffs[info["state"] - n]).all()
     assert not info["action_mask"].any()
+
+
+@dataclass(frozen=True)
+class Waiting(Game):
+    """Wait, and keep the turn, or end the game by a coin."""
+
+    endless = "draw"
+
+    def start(self):
+        return Spot(0)
+
+    def actions(self, s):
+        yield 0
+        yield 1
+
+    def outcomes(self, s, action):
+        if action == 0:
+            yield 1, AGAIN, s
+        else:
+            yield 1, WIN, s
+            yield 1, PASS, s
+
+
+def test_an_opponent_who_never_ends_a_turn_is_refused(monkeypatch):
+    monkeypatch.setattr("rollwise.environments.single.MOST_MOVES", 100)
+    graph = Policies.of(Waiting()).graph
+    waits = Policy("waits", 1.0 - graph.action_label)
+    env = GameEnv(Waiting(), waits)
+    with pytest.raises(EndlessPlay, match="the opponent waits may never end its turn"):
+        env.P[0]
+    with pytest.raises(EndlessPlay, match="in the state place=0"):
+        for seed in range(50):
+            env.reset(seed=seed)
+            env.step(1)

@@ -24,7 +24,7 @@ from rollwise.analysis.distributions import distribution
 from rollwise.analysis.frontier import frontier
 from rollwise.analysis.lengths import lengths
 from rollwise.analysis.observed_scores import best_fit
-from rollwise.analysis.second_aims import ranges, score_ranges, second_aims
+from rollwise.analysis.second_aims import ranges, ranges_in, score_ranges, second_aims
 from rollwise.answer.optimal_set import OptimalSet, ranges_against
 from rollwise.answer.references import Policies
 from rollwise.derive.by_score import by_score
@@ -512,3 +512,28 @@ def test_figures_that_depend_on_the_choice_among_optimal_policies_say_so(command
 def test_payments_on_the_way_leave_no_draws():
     with pytest.raises(UsageError, match="payments on the way"):
         ranges(Collect(chips=3), ["draw"])
+
+
+class Bet(Game):
+    """Bet on heads or tails: to be right wins, and to be wrong draws."""
+
+    players: ClassVar[int] = 1
+
+    def start(self):
+        return Spot(0)
+
+    def actions(self, s):
+        yield 0
+        yield 1
+
+    def outcomes(self, s, action):
+        yield 1, WIN if action == 0 else DRAW, s
+        yield 1, DRAW if action == 0 else WIN, s
+
+
+@pytest.mark.parametrize("aims", [["most:draw", "score=1"], ["score=1", "most:draw"]], ids=str)
+def test_a_draw_counts_beside_an_aim_for_the_score(aims):
+    """The points made so far are in the states then, and a draw is the score 0."""
+    found = second_aims(Bet(), aims)
+    assert [value.value for value in found.values] == pytest.approx([0.5, 0.5])
+    assert ranges_in(found.policies, solve(Bet()), ["draw"])[0].most == pytest.approx(0.5)

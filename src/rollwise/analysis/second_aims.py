@@ -205,6 +205,8 @@ def _draw(solution: Solution) -> Quantity:
         )
 
     def amounts(policies: OptimalSet) -> Amounts:
+        if policies.scores is not None:  # as for another aim; a draw is the score 0
+            return Amounts(scores=(policies.scores == 0).astype(np.float64))
         drawn = (policies.graph.outcome_state < 0) & (policies.graph.outcome_payoff == 0)
         return Amounts(endings=drawn.astype(np.float64))
 

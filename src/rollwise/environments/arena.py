@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rollwise.answer.references import Policies
 from rollwise.derive.changed import throws_as_fields
-from rollwise.errors import UsageError
+from rollwise.errors import EndlessPlay, UsageError
 from rollwise.game import Game
 from rollwise.games import create, find
 from rollwise.graph import Action, Outcome, StateGraph
@@ -212,6 +212,15 @@ class Arena:
         if not len(self.throws) or self.throws[state] < 0:
             return None
         return self.graph.view.action(int(self.throws[state])).step(random)
+
+    def endless_turn(self, state: int) -> EndlessPlay:
+        """The error of an opponent whose turn never ends."""
+        assert self.opponent is not None
+        where = self.graph.state_text(state)
+        return EndlessPlay(
+            f"{self.graph.game}: the opponent {self.opponent.name} may never end its turn; it is now "
+            f"in the state {where}"
+        )
 
     def opponent_action(self, state: int, random: np.random.Generator) -> Action:
         """A random action of the opponent's policy."""

@@ -24,6 +24,7 @@ from rollwise.game import Game
 from rollwise.graph import Action, Outcome
 from rollwise.graph.policies import Policy
 from rollwise.kernels.environment import EITHER, FIRST
+from rollwise.play.games import MOST_MOVES
 from rollwise.words import as_other_sees
 
 gymnasium = need("gymnasium")
@@ -129,7 +130,8 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
         A reward is the mean over the opponent's moves to the same state. The gain of
         an opponent who moves first, before the agent's first move, isn't in the table.
         States are those of ``info["state"]``, and one more, the last, for finished games.
-        The mapping computes its entries on demand.
+        The mapping computes its entries on demand. It raises EndlessPlay at an opponent's turn
+        without an end.
         """
         return Transitions.of(self.arena, self.illegal_reward)
 
@@ -160,7 +162,15 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
         return self._observe()
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Take an action, let the dice fall, and let the opponent move."""
+        """Take an action, let the dice fall, and let the opponent move.
+
+        Raises
+        ------
+        UsageError
+            The game is over, or there is no such action.
+        EndlessPlay
+            The opponent's turn has no end, as far as can be seen.
+        """
         if self._over:
             raise UsageError("the game is over (or hasn't begun); call reset()")
         if not self.action_space.contains(action):
@@ -200,9 +210,12 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
         gained : float
             The agent's other gain from the opponent.
         """
-        gained = 0.0
+        gained, moves = 0.0, 0
         # the opponent may move several times before the turn passes back
         while not mine:
+            moves += 1
+            if moves > MOST_MOVES:
+                raise self.arena.endless_turn(state)
             action = self.arena.opponent_action(state, self.np_random)
             outcome = action.step(self.np_random)
             self._tell("opponent", outcome)
@@ -372,6 +385,7 @@ class Transitions(Mapping[int, dict[int, list[Row]]]):
                         queue.append(t)
                     inside.append((number[s], number[t], share * p))
                     paid_inside.append(action.reward)
+        self._require_end(list(number), inside, {i for i, _, _ in outside})
         first = np.zeros(len(number))
         first[0] = 1.0
         visits = _visits(first, inside)
@@ -394,6 +408,28 @@ class Transitions(Mapping[int, dict[int, list[Row]]]):
             if chance > 0
             for thrown, share in self._thrown(t)
         }
+
+    def _require_end(
+        self, states: list[int], inside: list[tuple[int, int, float]], leaving: set[int]
+    ) -> None:
+        """Check that the opponent's turn may end from each of its states.
+
+        Raises
+        ------
+        EndlessPlay
+        """
+        before = dict[int, list[int]]()
+        for i, j, _ in inside:
+            before.setdefault(j, []).append(i)
+        ends, queue = set(leaving), list(leaving)
+        # backwards from the states that some move leaves
+        while queue:
+            new = set(before.get(queue.pop(), ())) - ends
+            ends |= new
+            queue += new
+        for i, state in enumerate(states):
+            if i not in ends:
+                raise self.arena.endless_turn(state)
 
     def _thrown(self, t: int) -> list[tuple[int, float]]:
         """The agent's states of choice, or the end, after state t, with probabilities."""
