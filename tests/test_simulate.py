@@ -239,3 +239,16 @@ def test_a_payment_of_1_is_no_win_in_games_played_turn_by_turn_either():
     for side in sides:
         assert side.win_rate is None
         assert side.score.mean == 1
+
+
+class Cents(Ladder):
+    """As `Ladder`, with a tenth for each step: sums of tenths depend on their order."""
+
+    def reward(self, s, action):
+        return 0.1 if s.to_roll else 0.2 * s.height
+
+
+def test_scores_that_differ_by_rounding_are_one_score():
+    scores = list(simulate(Cents(), "random", games=2_000, seed=1).sides[0].scores)
+    assert len(scores) > 3
+    assert np.diff(scores).min() > 1e-3

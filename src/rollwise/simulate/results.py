@@ -17,6 +17,7 @@ from rollwise.simulate.exact import Certified
 
 SUSPICIOUS = 1 / 1.7e6  # two-sided probability of a deviation by chance: five standard errors
 FEWEST = 1000  # number of games for a comparison with exact figures: fewer may lack rare results
+SAME = 1e-9  # scores differ by more, relative to them
 MOST_SCORES = 100_000  # largest number of distinct scores counted
 
 
@@ -284,6 +285,17 @@ def _standard_error(deviation: float, games: int) -> float:
     return deviation / math.sqrt(games) if games > 1 else math.inf
 
 
+def _merged(scores: dict[float, int]) -> dict[float, int]:
+    """Ascending scores; those that differ by the rounding of their sums count as the least."""
+    merged: dict[float, int] = {}
+    last = -np.inf
+    for score, count in sorted(scores.items()):
+        if score - last > SAME * max(1.0, abs(score)):
+            last = score
+        merged[last] = merged.get(last, 0) + count
+    return merged
+
+
 def _length(counts: NDArray[np.int64]) -> Length:
     values = np.arange(len(counts), dtype=np.float64)
     n = int(counts.sum())
@@ -317,7 +329,7 @@ def side_of(counts: Counts, first: str, second: str, for_points: bool) -> Side:
         losses,
         rate,
         score,
-        None if counts.scores is None else dict(sorted(counts.scores.items())),
+        None if counts.scores is None else _merged(counts.scores),
         _length(counts.turns),
         _length(counts.moves),
     )
