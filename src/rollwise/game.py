@@ -662,8 +662,14 @@ class Game:
         return ""
 
     def throw_text(self, s: Any, throw: Any) -> str:
-        """A throw in words, by default the names of its faces: ``3 and 5``."""
+        """A throw in words, by default the names of its faces: ``3 and 5``.
+
+        Zeros at the end stand for dice that aren't thrown, as `rollwise.dice.faces` gives them, and
+        are left out.
+        """
         faces = throw if isinstance(throw, tuple) else (throw,)
+        while len(faces) > 1 and faces[-1] == 0 and any(faces):
+            faces = faces[:-1]
         return spoken(map(self.face_name, faces))
 
     def throw_cells(self, throw: Any) -> Sequence[Cell]:
