@@ -737,11 +737,12 @@ class Game:
     def kept_features(self, s: Any, kept: tuple[int, ...]) -> Mapping[str, int]:
         """Named whole numbers of the kept dice of a pool, faces ascending: ``{"pairs": 1}``.
 
+        By default `total`, the sum of their faces, and `alike`, the largest number of equal ones.
         In a game with a pool of dice, this method, `features` and `action_features` receive many
         positions at once. The fields of `s` are arrays: compute with them, and do not branch on
         them. `features` is then called without a throw.
         """
-        return {}
+        return {"total": sum(kept), "alike": max(map(kept.count, kept), default=0)}
 
     def read_play(self, rows: Sequence[Mapping[str, str]]) -> list[tuple[Any, int]]:
         """The states and actions of a play written down in the `play_columns`.
