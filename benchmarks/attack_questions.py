@@ -174,7 +174,11 @@ class Case:
             own = list(state.action_range)
             if self.random.random() < mixes:
                 weights = [self.random.randint(0, 2) + 1e-300 for _ in own]
-                weights = [w if w >= 1 else 0.0 for w in weights] if max(weights) >= 1 else [1.0] * len(own)
+                weights = (
+                    [w if w >= 1 else 0.0 for w in weights]
+                    if max(weights) >= 1
+                    else [1.0] * len(own)
+                )
                 chance[own] = np.array(weights) / sum(weights)
             else:
                 chance[self.random.choice(own)] = 1.0
@@ -248,7 +252,15 @@ def dramatic(play: Play, lead: list[int], worth: list[float], off: float) -> Any
     following games forward with their histories."""
     high = [[x >= 0.8 - off for x in worth], [-x >= 0.8 - off for x in worth]]
     # leader, whether each was ever high, turn, the turns since which each is high (-1: isn't)
-    first = (0, lead[0], high[0][0], high[1][0], 1, 0 if high[0][0] else -1, 0 if high[1][0] else -1)
+    first = (
+        0,
+        lead[0],
+        high[0][0],
+        high[1][0],
+        1,
+        0 if high[0][0] else -1,
+        0 if high[1][0] else -1,
+    )
     games = {first: 1.0}
     changes = back = 0.0
     decided = Counter[int]()
@@ -326,7 +338,9 @@ def look_at_within(case: Case) -> None:
         if not graph.is_score:
             for seat in range(n):
                 known = chances(play, seat, k + 1)
-                case.hold(f"won by: {seat} in {k + 1}", found.won[seat][k], known, found.error_bound)
+                case.hold(
+                    f"won by: {seat} in {k + 1}", found.won[seat][k], known, found.error_bound
+                )
             if found.best is not None:
                 known = chances(case.play(None), 0, k + 1, True)
                 case.hold(f"best: in {k + 1}", found.best[k], known, found.error_bound)
@@ -510,7 +524,7 @@ def look_at_optimal(case: Case) -> None:
     best, known = case.solution.is_best, quantities(case)
     two = case.graph.players == 2
     for name, (amount, scored) in known.items():
-        if two and (scored or name == "draw" and case.graph.is_score):
+        if two and (scored or (name == "draw" and case.graph.is_score)):
             continue
         try:
             (told,) = ranges(case.solution, [name])

@@ -408,7 +408,7 @@ class Lives(NamedTuple):
 
 
 class Faces(Game):
-    """Both throw a die, twice if they like; the lower one costs a life. Its state has five fields."""
+    """Both throw a die, twice if they like; the lower one costs a life. It has five fields."""
 
     action_names: ClassVar = ("stay", "again")
 
@@ -441,7 +441,7 @@ class Hill(NamedTuple):
 
 
 class Hills(Game):
-    """Climb one of three hills in each turn; a die above 2 lets you. Its board has two bars a row."""
+    """Climb one of three hills in each turn; a die above 2 lets you. It has two bars a row."""
 
     action_names: ClassVar = ("left", "middle", "right")
 

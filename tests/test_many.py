@@ -246,6 +246,18 @@ def pig():
     return rollwise.solve(Pig(14, 3, players=3))
 
 
+def test_a_report_tells_the_edge_once(tmp_path, pig):
+    """As a bar, with the claims below it."""
+    place = tmp_path / "pig.html"
+    pig.report(place)
+    told = re.sub(r"<[^>]+>", " ", place.read_text(encoding="utf-8"))
+    edge = told[told.rindex("Who has the edge") :].partition("shared win counts in part")[2][:400]
+    assert edge.count("seat 1") == 1
+    assert "certified" in edge
+    assert "no player gains more than" in edge
+    assert "build" not in edge
+
+
 # ---- ties
 
 

@@ -184,6 +184,13 @@ def test_faults_of_the_words_are_findings(word, answer, said):
     assert re.search(said, finding.text)
 
 
+def test_dice_that_are_not_thrown_are_not_told():
+    assert Runners().throw_text(None, (3, 5)) == "3 and 5"
+    assert Runners().throw_text(None, (3, 0)) == "3"
+    assert Runners().throw_text(None, (0, 3)) == "0 and 3"  # faces of dice of one's own
+    assert Runners().throw_text(None, (0, 0)) == "0 and 0"
+
+
 class Wordy(Ladder):
     """As `Ladder`, with words that lack parameters."""
 

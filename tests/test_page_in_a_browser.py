@@ -13,7 +13,9 @@ from tests.little_games import Faces, Hills, HostileNames, PassAChip
 
 import rollwise
 from rollwise import Solution
+from rollwise.analysis.thumb.frontier import find_rules
 from rollwise.answer.advice import advise
+from rollwise.answer.references import Policies
 from rollwise.documents.played import Figures
 from rollwise.game import Game
 from rollwise.games.bozo import Bozo
@@ -25,6 +27,8 @@ from rollwise.games.shut_the_box import ShutTheBox
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
 from rollwise.games.yahtzee import Yahtzee
+from rollwise.plot.boards import Cards
+from rollwise.report.cheat_sheet import cheat_sheet, write_page
 from rollwise.words import Narrator
 
 GAMES = {
@@ -266,6 +270,28 @@ def test_numbers_of_players_have_bars_of_one_scale(browser: Browser, pages: Any)
     widths = browser.js("[...document.querySelectorAll('.scale i')].map(one => one.style.width)")
     assert len(widths) == 3
     assert len(set(widths)) == 1
+    bars = re.findall(r'width="([0-9.]+)"[^>]*fill="#0072B2"', Cards(solution).html(0, ""))
+    assert bars == 3 * ["80.0"]  # in reports too
+
+
+@pytest.mark.parametrize("written", ["report", "sheet"])
+def test_a_report_fits_a_telephone(browser: Browser, tmp_path: Path, written: str) -> None:
+    """It doesn't scroll sideways; its rules of thumb have lines of some words."""
+    place, policies = tmp_path / f"{written}.html", Policies.of(rollwise.solve(Faces()))
+    if written == "sheet":
+        write_page(cheat_sheet(policies, find_rules(policies, 2, evaluations=50)).html, place)
+    else:
+        policies.solution.report(place, rules=50)
+    browser.screen(390, 844)
+    try:
+        browser.call("Page.navigate", url=place.as_uri())
+        browser.wait("document.readyState === 'complete'")
+        assert browser.js("document.documentElement.scrollWidth") == 390
+        rule = "document.querySelector('.scroll td.text:last-child').getBoundingClientRect().width"
+        assert browser.js(rule) > 200
+    finally:
+        browser.leave()
+        browser.screen(1280, 800)
 
 
 def test_a_piece_is_moved_by_a_click_on_it(browser: Browser, pages: Any) -> None:

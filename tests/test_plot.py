@@ -8,6 +8,7 @@ import json
 import re
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from little_games import Ladder, Shortest
 from throwing import Runners, TwoBoxes
 
 import rollwise
+from rollwise import AGAIN, LOSE, PASS, WIN, dice
 from rollwise.answer.solve import solve
 from rollwise.errors import UsageError
 from rollwise.export import export
@@ -306,3 +308,56 @@ def test_a_picture_of_lengths_says_whether_ties_may_change_them():
     tied = plot(solved(Shortest(top=4)), "turns")
     assert "Ties: in " in tied.layout.meta["alt"]
     assert "Ties" not in plot(solved(Pig(target=15)), "turns").layout.meta["alt"]
+
+
+class Lives(NamedTuple):
+    mine: int
+    theirs: int
+    throws: int
+    limit: int
+    beat: int
+
+
+class Beaten(Game):
+    """Throws count by their square; the lower one costs a life."""
+
+    def start(self):
+        return Lives(2, 2, 2, 2, 0)
+
+    def throws(self, s):
+        yield from dice.one(6)
+
+    def actions(self, s, throw):
+        yield 0
+        if s.throws > 1:
+            yield 1
+
+    def outcomes(self, s, throw, action):
+        if action == 1:
+            yield 1, AGAIN, s._replace(throws=s.throws - 1)
+        elif s.beat == 0:
+            yield 1, PASS, Lives(s.theirs, s.mine, 3 - s.throws, 3 - s.throws, throw**2)
+        elif throw**2 <= s.beat:
+            yield 1, LOSE if s.mine == 1 else AGAIN, Lives(s.mine - 1, s.theirs, 2, 2, 0)
+        else:
+            yield 1, WIN if s.theirs == 1 else PASS, Lives(s.theirs - 1, s.mine, 2, 2, 0)
+
+
+def test_an_axis_of_few_numbers_shows_all_of_them():
+    """Each of the throws to beat has a row in every map, and each map a whole title."""
+    figure = plot(solve(Beaten()), "value", x="mine", y="beat")
+    layout = figure.to_plotly_json()["layout"]
+    axes = [layout[key] for key in layout if key.startswith("yaxis")]
+    assert len(axes) > 2
+    for axis in axes:
+        assert axis["type"] == "category"
+        assert list(axis["range"]) == [-0.5, len(axis["categoryarray"]) - 0.5]
+    titles = [note["text"] for note in layout["annotations"] if " = " in note["text"]]
+    assert len(set(titles)) == len(titles) == len(axes)
+    assert not any("…" in title for title in titles)
+
+
+def test_a_picture_without_a_kind_is_of_the_policy(tmp_path):
+    done = run("plot", "pig", "target=6", cwd=tmp_path)
+    assert "wrote pig-policy.html" in done.stdout
+    assert (tmp_path / "pig-policy.html").exists()

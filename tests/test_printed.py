@@ -210,3 +210,9 @@ def test_shares_are_those_of_clopper_and_pearson(count, games):
     assert of_share(count, games) == pytest.approx((expected.low, expected.high), abs=1e-12)
     low, high = of_share(np.array([count]), games)
     assert (low[0], high[0]) == pytest.approx((expected.low, expected.high), abs=1e-12)
+
+
+def test_zeros_have_no_more_digits_than_doubles():
+    """However small their bounds are."""
+    assert [row.number for row in column([0.0, 0.0], [3.7e-23, 0.0])] == ["0.000000000000000"] * 2
+    assert column([0.0, 1e-20], [3.7e-23, 0.0])[1].number == "0.00000000000000000001000"

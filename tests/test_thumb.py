@@ -7,6 +7,7 @@ import random
 import re
 from collections import Counter
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from stalling_games import Trap
 
 import rollwise
+from rollwise import DRAW, LOSE, PASS, WIN, Game
 from rollwise.analysis.thumb.clauses import OnGraph
 from rollwise.analysis.thumb.frontier import certified_rule, find_rules
 from rollwise.analysis.thumb.score import Setting
@@ -462,3 +464,38 @@ def test_rules_of_a_derived_game_with_kept_dice():
     assert set(inner) <= set(columns)
     found = find_rules(Policies.of(game), 2, evaluations=10)
     assert found.rules
+
+
+class To(NamedTuple):
+    beat: int
+
+
+class Alike(Game):
+    """Each throws three dice, twice; the most alike win."""
+
+    def start(self):
+        return To(0)
+
+    def throws(self, s):
+        return rollwise.dice.pool(3, sides=4, rerolls=1)
+
+    def actions(self, s, throw):
+        yield 0
+
+    def outcomes(self, s, throw, action):
+        alike = rollwise.dice.most_alike(throw)
+        if s.beat == 0:
+            yield 1, PASS, To(alike)
+        else:
+            yield 1, WIN if alike > s.beat else DRAW if alike == s.beat else LOSE, s
+
+
+def test_kept_dice_of_own_rules_have_features():
+    """How many are alike, and their total, without a word in the rule sheet."""
+    columns = Features(build(Alike()), Alike()).actions
+    assert {"number", "total", "alike"} <= set(columns)
+    found = find_rules(Policies.of(Alike()), 2, evaluations=200)
+    texts = [rule.text for rule in found.rules]
+    assert "alike" in texts[-1]
+    assert not any(re.search(r"the (most|least) \w*[^s\W]( ?[.,]|$)", text) for text in texts)
+    assert found.rules[-1].loss < 0.05

@@ -342,8 +342,14 @@ class Game:
         return ""
 
     def throw_text(self, s: Any, throw: Any) -> str:
-        """A throw in words, by default the names of its faces: ``3 and 5``."""
+        """A throw in words, by default the names of its faces: ``3 and 5``.
+
+        Zeros at the end stand for dice that aren't thrown, as `rollwise.dice.faces` gives them, and
+        are left out.
+        """
         faces = throw if isinstance(throw, tuple) else (throw,)
+        while len(faces) > 1 and faces[-1] == 0 and any(faces):
+            faces = faces[:-1]
         return spoken(map(self.face_name, faces))
 
     def throw_cells(self, throw: Any) -> Sequence[Cell]:
@@ -411,11 +417,12 @@ class Game:
     def kept_features(self, s: Any, kept: tuple[int, ...]) -> Mapping[str, int]:
         """Named whole numbers of the kept dice of a pool, faces ascending: ``{"pairs": 1}``.
 
+        By default `total`, the sum of their faces, and `alike`, the largest number of equal ones.
         In a game with a pool of dice, this method, `features` and `action_features` receive many
         positions at once. The fields of `s` are arrays: compute with them, and do not branch on
         them. `features` is then called without a throw.
         """
-        return {}
+        return {"total": sum(kept), "alike": max(map(kept.count, kept), default=0)}
 
     def read_play(self, rows: Sequence[Mapping[str, str]]) -> list[tuple[Any, int]]:
         """The states and actions of a play written down in the `play_columns`.

@@ -23,6 +23,7 @@ from rollwise.errors import RulesError, TooManyStates, UsageError
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import outcome_action
 from rollwise.kernels import by_score as kernels
+from rollwise.numbers.printed import how_many
 from rollwise.proofs.endless_play import require_ending
 
 Ints = NDArray[np.int64]
@@ -130,10 +131,12 @@ def require_bounded(graph: StateGraph, counted: Ints, what: str) -> None:
     )
     if k >= 0:
         a = int(outcome_action(graph)[k])
+        some = how_many(int(counted[k]), "point") if what == "points" else f"{counted[k]} {what}"
         raise RulesError(
-            f"{graph.game}: {graph.view.action(a)} counts {counted[k]} {what} in the state "
+            f"{graph.game}: {graph.view.action(a)} counts {some} in the state "
             f"{graph.state_text(int(graph.action_state[a]))} and can lead back to it, so that "
-            f"the {what} of a play have no bound; put one into the rules"
+            f"the {what} of a play have no bound; put one into the rules, or see the chances by "
+            "move with `rollwise length --within`"
         )
 
 

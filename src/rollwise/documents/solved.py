@@ -367,37 +367,65 @@ class Solved(GameDocument, frozen=True, kw_only=True, tag="rollwise/solve/1"):
 
     def _seats(self, start: str) -> Iterator[str]:
         """The result of each seat, and the proof."""
-        from rollwise.many.equilibrium import gain_text, sure_text
-        from rollwise.many.proving import Ties
-
         kind = "an equilibrium"
         if self.unsettled_components:
             kind = "a profile, not an equilibrium"
         elif self.unproved_states:
             kind = "an equilibrium, as far as can be seen"
-        gets, written = ("gets on average", column) if self.payoffs else ("wins", percents)
+        gets = "gets on average" if self.payoffs else "wins"
         yield f"  {kind}; from the start ({start}) each seat {gets}:"
-        worth = self.win_probabilities or self.payoffs or []
-        has_bound = isinstance(self.start_error_bound, UnsetType)
-        bound = as_number(self.error_bound if has_bound else self.start_error_bound)
-        numbers, worst = in_common(written(worth, [bound] * len(worth)))
+        numbers, sure = self._worths
         for seat, number in enumerate(numbers, 1):
             yield f"    seat {seat}: {number}"
-        yield f"    ({sure_text(bound, worst)})"
-        if self.unproved_states:
-            yield f"  {gain_text(math.inf, ' by another policy')}"
-        else:
-            gain = bound_text(as_number(self.deviation_gain))
-            bounded = f"no player gains more than {gain} by another policy"
-            yield f"  in every position, {bounded} (proved)"
+        yield f"    ({sure})"
+        yield f"  {self._gain}"
         yield (
             f"  {sizes_text(self)}; {how_many(self.components or 0, 'component')}, of which "
             f"{self.mixing_components:,} mix actions, in "
             f"{how_many(self.mixing_states or 0, 'state')}"
         )
-        if self.ties and self.ties.positions:
-            ties = Ties(*msgspec.structs.astuple(self.ties))
-            yield f"  {ties.text(payoffs=bool(self.payoffs))}"
+        if self._ties:
+            yield f"  {self._ties}"
+
+    def claims(self) -> Iterator[str]:
+        """The proved claims about an equilibrium of several seats, a line each."""
+        yield self._worths[1]
+        yield self._gain
+        if self._ties:
+            yield self._ties
+
+    @property
+    def _worths(self) -> tuple[list[str], str]:
+        """The result of each seat, and the proof of all."""
+        from rollwise.many.equilibrium import sure_text
+
+        worth = self.win_probabilities or self.payoffs or []
+        has_bound = isinstance(self.start_error_bound, UnsetType)
+        bound = as_number(self.error_bound if has_bound else self.start_error_bound)
+        bounds = [bound] * len(worth)
+        numbers, worst = in_common(
+            column(worth, bounds) if self.payoffs else percents(worth, bounds)
+        )
+        return numbers, sure_text(bound, worst)
+
+    @property
+    def _gain(self) -> str:
+        """The largest gain of a player by another policy."""
+        from rollwise.many.equilibrium import gain_text
+
+        if self.unproved_states:
+            return gain_text(math.inf, " by another policy")
+        gain = bound_text(as_number(self.deviation_gain))
+        return f"in every position, no player gains more than {gain} by another policy (proved)"
+
+    @property
+    def _ties(self) -> str:
+        """The effect of other choices among equally good actions; empty if there is none."""
+        from rollwise.many.proving import Ties
+
+        if not (self.ties and self.ties.positions):
+            return ""
+        return Ties(*msgspec.structs.astuple(self.ties)).text(payoffs=bool(self.payoffs))
 
 
 def _compiled() -> str:

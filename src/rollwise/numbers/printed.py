@@ -22,6 +22,7 @@ UNITS = {"": 1e9, "kb": 1e3, "mb": 1e6, "gb": 1e9, "kib": 2**10, "mib": 2**20, "
 MOST_DIGITS = 17  # enough to distinguish every double from its neighbours
 PERCENT_DIGITS = 6  # of the largest percentage of a column
 POINTS = "percentage points"  # of differences of percentages
+ZERO_DIGITS = 15  # behind the point, of a column of zeros
 LONGEST = 24  # places before or behind the point; beyond them powers of ten are written
 CHANCE_ROUNDING = 2.0**-51  # of a probability computed from doubles by four operations
 EXACT = Context(prec=4000, Emax=10**6, Emin=-(10**6), rounding=ROUND_HALF_EVEN)
@@ -104,6 +105,8 @@ def column(
         off = [Decimal("Infinity") if bound is None else Decimal(bound) for bound in bounds]
         finite = [bound for bound in off if bound.is_finite()]
         last_digit = _place(max(finite, default=Decimal("Infinity")))
+        if last_digit is not None and not any(exact):  # zeros need no more digits than doubles
+            last_digit = max(last_digit, -ZERO_DIGITS)
         return [_printed(x, b, last_digit, sign) for x, b in zip(exact, off, strict=True)]
 
 

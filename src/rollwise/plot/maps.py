@@ -375,7 +375,7 @@ class _Grid:
         # a line is filled with whole fields as long as it has room
         for part in title.split(", "):
             longer = f"{lines[-1]}, {part}" if lines[-1] else part
-            if len(longer) <= most or not lines[-1]:
+            if len(longer) < most or not lines[-1]:  # a comma may follow
                 lines[-1] = longer
             else:
                 lines[-1] += ","
@@ -423,6 +423,7 @@ class _Grid:
                 if isinstance(ticks[0], str):
                     spec["type"] = "category"
                     spec["categoryarray"] = ticks
+                    spec["range"] = [-0.5, len(ticks) - 0.5]
                     texts = x_texts if letter == "x" else y_texts
                     letters = max(map(len, texts.values()))
                     beside = max(2, int(self.panel_width / (6.6 * letters + 8)))

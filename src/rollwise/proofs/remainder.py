@@ -179,9 +179,9 @@ class Rest:
 
 
 def _first_of(name: str, number: Unknown) -> str:
-    """The least of unknown numbers, and the next if a step is known: ``pot=10, 20``."""
+    """The least of unknown numbers, and the next if a step is known: ``pot=10, 20, ...``."""
     first, (step, *more) = number.parts.get((), 0), [n for p, n in number.parts.items() if p]
-    return f"{name}={first}" if more or step == 1 else f"{name}={first}, {first + step}"
+    return f"{name}={first}" if more or step == 1 else f"{name}={first}, {first + step}, ..."
 
 
 def flat(state: Any) -> list[Any]:

@@ -57,7 +57,8 @@ def edge(facts: Facts) -> str:
         "others. This is an <b>equilibrium</b>: all play one policy, and no player gains "
         f"by another one while the others keep to it. A shared win counts in part.</p>\n{bar}"
     )
-    return words + html_of(solved_document(facts.answer).blocks())
+    solved = solved_document(facts.answer)
+    return words + html_of(solved.claims() if bar else solved.blocks())
 
 
 def strategy(facts: Facts) -> str:

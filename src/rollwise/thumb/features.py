@@ -171,7 +171,8 @@ def _asked_at_once(
     rows: NDArray[np.int32],
     names: Sequence[str],
 ) -> Asked:
-    if getattr(type(game), function.__name__) is getattr(Game, function.__name__):
+    name = function.__name__
+    if name != "kept_features" and getattr(type(game), name) is getattr(Game, name):
         return Asked(np.zeros(len(rows), np.int64), {})
     probe = _probed(game, function.__name__, tuple(cases), tuple(names))
     read = [k for k, name in enumerate(names) if name in probe.read]

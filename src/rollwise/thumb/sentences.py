@@ -66,7 +66,9 @@ def _most(form: Form) -> str:
     """The words for a preferred form."""
     if len(form.terms) == 1:
         number, feature = form.terms[0]
-        return f"the {'most' if number > 0 else 'least'} {feature.text}"
+        several = feature.text.endswith("s")  # the most points, but the largest number
+        words = ("most", "least") if several else ("largest", "smallest")
+        return f"the {words[number < 0]} {feature.text}"
     return f"the most of {_sum(form)}"
 
 

@@ -55,13 +55,14 @@ PLOT_SETTINGS = {
 def plot(
     game: GameArgument,
     words: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
-            metavar="KIND [NAME=VALUE]...",
+            metavar="[KIND] [NAME=VALUE]...",
             autocompletion=complete_parameter,
-            help="; ".join((f"{name}: {kind.about}" for name, kind in KINDS.items())),
+            help="; ".join((f"{name}: {kind.about}" for name, kind in KINDS.items()))
+            + ". policy unless given.",
         ),
-    ],
+    ] = None,
     out: Path | None = None,
     x: str | None = None,
     y: str | None = None,
@@ -93,12 +94,12 @@ def plot(
     from rollwise.plot import plot as draw
     from rollwise.plot.pages import check_target, write_figure
 
-    kinds = [word for word in words if "=" not in word]
-    if len(kinds) != 1:
-        what = f"{kinds[1]!r} isn't a parameter; write name=value" if kinds else "which picture?"
-        raise UsageError(f"{what} (kinds: {', '.join(KINDS)})")
-    (kind,) = kinds
-    words.remove(kind)
+    values = [word for word in words or () if "=" in word]
+    kind, *others = [word for word in words or () if "=" not in word] or ["policy"]
+    if others:
+        raise UsageError(
+            f"{others[0]!r} isn't a parameter; write name=value (kinds: {', '.join(KINDS)})"
+        )
     chosen_settings = typed_settings(settings, PLOT_SETTINGS, "plot")
     width = chosen_settings.get("width")
     if width is not None and not 200 <= width <= 4000:
@@ -121,7 +122,7 @@ def plot(
             f"shows none of these ({able} does)", with_=with_,
         )  # fmt: skip
     check_choices(kind, **choices)
-    chosen = read_game(game, words, any_target=True)
+    chosen = read_game(game, values, any_target=True)
     choices["state"] = None if state is None else read_state(state, chosen)
     place = Path(f"{file_stem(chosen)}-{kind}.html") if out is None else out
     check_target(place)
