@@ -124,7 +124,7 @@ class Spot(NamedTuple):
 
 @dataclass(frozen=True)
 class Mire(Game):
-    """A toll of 1 on a road, and a short cut through a mire, where play may end or go on for ever."""
+    """A toll of 1 on a road, and a cut through a mire, where play may end or go on for ever."""
 
     players: ClassVar = 1
     objective: ClassVar = "minimize"

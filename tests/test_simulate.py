@@ -19,7 +19,7 @@ from rollwise import AGAIN, DRAW, END, Game
 from rollwise.answer.evaluation import evaluate
 from rollwise.answer.references import Policies
 from rollwise.builders import build
-from rollwise.documents.policies import match_document
+from rollwise.documents.simulated import match_document
 from rollwise.games.craps import Craps
 from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.games.frozen_lake import FrozenLake

@@ -218,8 +218,8 @@ class Arena:
         assert self.opponent is not None
         where = self.graph.state_text(state)
         return EndlessPlay(
-            f"{self.graph.game}: the opponent {self.opponent.name} may never end its turn; it is now "
-            f"in the state {where}"
+            f"{self.graph.game}: the opponent {self.opponent.name} may never end its turn; it is "
+            f"now in the state {where}"
         )
 
     def opponent_action(self, state: int, random: np.random.Generator) -> Action:
