@@ -420,3 +420,22 @@ def test_policies_that_are_not_for_a_derived_game_are_left_out_without_a_warning
         warnings.simplefilter("error")
         head = head_of(document(rollwise.solve(RoyalUr(pieces=1).cube(2))))
     assert (head["policies"], head["failed"]) == ([], [])
+
+
+def test_the_policies_of_a_game_with_a_pool_are_opponents(node):
+    """They know the states of the rules, and none between the throws of a turn."""
+    game = Chicago(dice=2, throws_a_turn=2)
+    solution = rollwise.solve(game)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        head = head_of(document(solution))
+    assert [one["name"] for one in head["policies"] if one["name"] != "optimal"] == [
+        *game.policies()
+    ]
+    assert head["failed"] == []
+    found = {tuple(one["row"]): one for one in node(solution, "states")}
+    for name in game.policies():
+        taken = Policies.of(solution).find(name).probability
+        for state in solution.graph.view:
+            place = found[tuple(solution.graph.row(state.index))]["policies"][name]
+            assert taken[state.action_range[place]] == 1.0

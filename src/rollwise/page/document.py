@@ -83,6 +83,9 @@ def document(
     if progress is not None:
         progress("comparing opponents", 0, None)
     record, losses = _record(solution), policy_losses(solution, policies)
+    shares = shares_against(solution, policies)
+    rests_on_ties = losses_rest_on_ties(solution, policies)
+    found, failed = _policies(solution, policies)  # which know the states of the rules only
     if solution.graph.has_pool:  # its turns have states between throws
         solution = replace(solution, space=solution.graph.flat)
     graph = solution.graph
@@ -106,7 +109,6 @@ def document(
     words = words_of(narrator, small, progress)
     parts |= words.parts
     players: list[dict[str, Any]] = []
-    found, failed = _policies(solution, policies)
     for name, about, policy in found:
         if progress is not None:
             progress("asking the policies", len(players), None)
@@ -125,8 +127,8 @@ def document(
         "failed": failed,
         "record": record,
         "losses": [{"name": name, "loss": loss} for name, loss in losses.items()],
-        "losses_rest_on_ties": losses_rest_on_ties(solution, policies),
-        "shares": shares_against(solution, policies),
+        "losses_rest_on_ties": rests_on_ties,
+        "shares": shares,
         "scores": [list(one) for one in score_bins(solution)],
         "texts": words.texts,
         "dice": words.dice,
