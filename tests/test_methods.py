@@ -12,12 +12,14 @@ import pytest
 from conftest import examples
 from graphs import assemble, ending_graphs
 from hypothesis import given, settings
-from stalling_games import Standoff
+from stalling_games import Luck, Road, Standoff, Trap
 
+from rollwise.analysis.compare_methods import compare_methods
 from rollwise.builders import build
 from rollwise.engine.certificates import certify
 from rollwise.errors import EndlessPlay, MissingExtra, TooLargeForFractions, UsageError
 from rollwise.games.craps import Craps
+from rollwise.games.frozen_lake import FrozenLake
 from rollwise.games.hare_and_tortoise import HareAndTortoise
 from rollwise.games.pig import Pig, Piglet
 from rollwise.games.super_six import SuperSix
@@ -300,3 +302,11 @@ def test_a_method_that_cannot_run_names_itself():
     for name in ("policy-iteration", "mixed-integer", "exact"):
         with pytest.raises(UsageError, match=f"which the method {name} can't deal with"):
             run_method(graph, name)
+
+
+@pytest.mark.parametrize("game", [FrozenLake(), Road(), Luck(), Trap()], ids=lambda game: game.name)
+def test_methods_are_compared_where_play_may_not_end(game):
+    graph = build(game)
+    runs, bound = compare_methods(graph, CERTAIN)
+    assert all(run.error <= 1e-7 + bound for run in runs)
+    assert all(run.optimal_policy in ((None,) if game.name == "trap" else (True,)) for run in runs)

@@ -26,7 +26,7 @@ from rollwise.layers import Layer, ordering_of
 from rollwise.machine.interrupts import Clock, OutOfTime
 from rollwise.methods import DEFAULT, known_options, run_method
 from rollwise.methods.result import MethodResult
-from rollwise.proofs.endless_play import Leaving, PlayMayNotEnd, staying_places
+from rollwise.proofs.endless_play import Leaving, PlayMayNotEnd, settled, staying_places
 
 if TYPE_CHECKING:
     from rollwise.derive.larger import Larger
@@ -155,6 +155,26 @@ def _settle_and_certify(
     result = replace(found.spread(settled), seconds=solved - started)
     certificate = Certificate(settled.spread(bounds, 0.0), proof.residual)
     return CertifiedResult(result, certificate, time.perf_counter() - solved)
+
+
+def run_settled(graph: StateGraph, method: str, **options: Any) -> MethodResult:
+    """Run a method on a graph, in which endless play gets its worth first.
+
+    Parameters
+    ----------
+    **options
+        Of the method. `on_values` gets the values of all states.
+
+    Raises
+    ------
+    EndlessPlay
+        Endless play has no worth.
+    """
+    if (settling := settled(graph)) is None:
+        return run_method(graph, method, **options)
+    if (follow := options.get("on_values")) is not None:
+        options["on_values"] = lambda values: follow(settling.spread(values))
+    return solve_settled(settling, None, method, options).spread(settling)
 
 
 def solve_settled(

@@ -19,6 +19,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from rollwise.answer.certified import run_settled
 from rollwise.answer.evaluation import Evaluation, evaluate
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
@@ -27,7 +28,7 @@ from rollwise.errors import TooLargeForFractions, UsageError
 from rollwise.graph import sign_of, win_probability
 from rollwise.graph.choices import action_gaps, fold_actions, has_choice
 from rollwise.graph.policies import Policy
-from rollwise.methods import METHODS, find_method, run_method
+from rollwise.methods import METHODS, find_method
 from rollwise.methods.result import MethodResult, Status
 from rollwise.methods.sweeping import ORDERS
 from rollwise.numbers.printed import rounded_up
@@ -107,7 +108,7 @@ def _run(solution: Solution, text: str) -> MethodResult:
         options = {"time_limit": SECONDS, **options}
     if "larger" in accepted and solution.game is not None:
         options["larger"] = partial(larger, solution.game, solution.graph)
-    return run_method(solution.graph, name, **options)
+    return run_settled(solution.graph, name, **options)
 
 
 def _first_with_values(solution: Solution, texts: list[str]) -> tuple[str, MethodResult, list[str]]:
@@ -419,7 +420,7 @@ def trace(solution: Solution, method: str, **options: Any) -> tuple[MethodResult
     limits = {"epsilon": STOP, "max_sweeps": MOST_SWEEPS, "max_rounds": MOST_SWEEPS}
     accepted = find_method(method).options()
     given = {name: value for name, value in limits.items() if name in accepted}
-    result = run_method(
+    result = run_settled(
         solution.graph, method, on_values=keep, time_limit=SECONDS, **given, **options
     )
     return result, errors
