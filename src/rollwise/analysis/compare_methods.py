@@ -115,15 +115,14 @@ def compare_methods(
         except RollwiseError as error:
             rows.append(MethodRun(method.name, f"not run: {error}"))
             continue
-        error = _distance(result.values, values)
-        is_finite = error is not None and bool(np.all(np.isfinite(result.values)))
+        is_finite = bool(np.all(np.isfinite(result.values)))
         rows.append(
             MethodRun(
                 method.name,
                 _ending(result),
                 result.sweeps,
                 result.seconds,
-                error,
+                _distance(result.values, values),
                 result.claimed_error,
                 is_optimal(graph, values, certificate.bounds, result) if is_finite else None,
                 result,
