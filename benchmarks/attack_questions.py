@@ -165,7 +165,7 @@ class Case:
         self.random = random.Random(game.seed)
         self.solution = rollwise.solve(game)
         self.graph = self.solution.graph
-        self.policies = Policies.of(self.solution)
+        self.policies = Policies.of(self.solution, any_players=True)
 
     def draw(self, name: str = "drawn", mixes: float = 0.3) -> Policy:
         """A random policy."""
@@ -459,7 +459,8 @@ def look_at_review(case: Case) -> None:
                 if act.state.is_choice:
                     case.hold("cost", entry.cost, sign * (case.solution.values[state] - q), 1e-9)
             elif out.is_over:
-                made += np.roll(out.shares, mover)
+                shares = np.roll(out.shares, mover)
+                made += shares if case.graph.is_score else 2 * shares - 1
         sessions.append(session)
         for seat in range(n):
             ledger = session.ledger(seat)
