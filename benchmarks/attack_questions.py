@@ -1,13 +1,12 @@
 """A random attack on the questions: the figures of analysis, against a naive reference.
 
-    python -m benchmarks.attack_questions [--games 200] [--seed 0] [--most 4] [--ask review,within]
+    python -m benchmarks.attack_questions [--games 200] [--seed 0] [--most 4] [--ask aims,times]
 
 draws rule sheets (`benchmarks.attack_games`), solves each of them, and asks about the answer. The
-reference follows play on the graph of the game, whose values `benchmarks.attack` holds against the
-rules. Play is a chain of positions and seats; an expectation is a linear system, and a best one
-comes from sweeps. The reference knows nothing of `rollwise.analysis`, and gives up where play may
-be endless or slow. Games in a form are solved in two ways. Every fault is printed with the seed of
-its game. The exit code is 1 if there is one.
+reference (`benchmarks.attack_play`) follows play on the graph of the game, whose values
+`benchmarks.attack` holds against the rules. It knows nothing of `rollwise.analysis`. Games in a
+form are solved in two ways. Every fault is printed with the seed of its game. The exit code is 1 if
+there is one.
 """
 
 from __future__ import annotations
@@ -22,12 +21,23 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 import rollwise
 from benchmarks.attack_games import Table, sheet
+from benchmarks.attack_play import (
+    Amount,
+    Play,
+    Unknown,
+    Way,
+    at_end,
+    brought,
+    is_move,
+    is_roll,
+    whole,
+)
 from rollwise.analysis.balance import balance
 from rollwise.analysis.contest import Contest, solve_contest
 from rollwise.analysis.distributions import distribution, exact_distribution
@@ -52,161 +62,7 @@ from rollwise.graph.policies import Policy
 from rollwise.simulate.tournament import tournament
 
 NEAR = 1e-7  # of the reference's figures
-SWEEPS, MOST_NODES = 2_000, 2_000
 QUESTIONS: dict[str, Callable[[Case], None]] = {}
-Amount = Callable[[int, "Way"], float]  # of a node and a way from it
-
-
-class Unknown(Exception):
-    """The reference gives no figure."""
-
-
-class Way(NamedTuple):
-    """An outcome of a node: points and payoffs are the first player's."""
-
-    chance: float
-    to: int  # the next node, or -1
-    reward: float
-    paid: float
-    outcome: Any
-    made: int  # so far, of the counted number
-
-    @property
-    def action(self) -> Any:
-        return self.outcome.action
-
-
-class Play:
-    """Play from a state, with a policy for each seat, in turn; None leaves a seat all actions.
-
-    A node is a state, the seat to move, and the number counted on the way.
-    """
-
-    def __init__(
-        self,
-        graph: Any,
-        policies: list[Policy | None],
-        start: int = 0,
-        counts: Callable[[float], int] = lambda brought: 0,
-        allowed: Any = None,
-    ) -> None:
-        self.policies, view = policies, graph.flat.view
-        self.nodes, self.ways = [(start, 0, 0)], list[list[Way]]()
-        number = {self.nodes[0]: 0}
-        for s, seat, made in self.nodes:  # which grows
-            sign, policy = (1 if seat == 0 else -1), policies[seat % len(policies)]
-            found = []
-            for action in view[s].actions:
-                p = 1.0 if policy is None else float(policy.probability[action])
-                if not p or (allowed is not None and not allowed[action]):
-                    continue
-                for outcome in action.outcomes:
-                    paid, reward, to = 0.0, sign * action.reward, -1
-                    if outcome.is_over and graph.players < 3:
-                        paid = sign * outcome.payoff
-                    total = made + counts(reward + paid)
-                    if not outcome.is_over:
-                        node = outcome.target, (seat + outcome.seats_on) % graph.players, total
-                        to = number.setdefault(node, len(self.nodes))
-                        if to == len(self.nodes):
-                            self.nodes.append(node)
-                        if to > MOST_NODES:
-                            raise Unknown
-                    found.append(Way(p * outcome.chance, to, reward, paid, outcome, total))
-            self.ways.append(found)
-
-    def choices(self) -> list[list[list[Way]]]:
-        """The ways of each node, by action where its seat has no policy."""
-        found = []
-        for (_, seat, _), ways in zip(self.nodes, self.ways, strict=True):
-            free = self.policies[seat % len(self.policies)] is None
-            actions = dict.fromkeys(w.action.index for w in ways) if free else [None]
-            found.append([[w for w in ways if a in (None, w.action.index)] for a in actions])
-        return found
-
-    def require_end(self) -> None:
-        """Give up where play may go on for ever: among some nodes, by actions that stay there."""
-        left, choices = set(range(len(self.nodes))), self.choices()
-        while left:
-            stays = {i for i in left if any({w.to for w in row} <= left for row in choices[i])}
-            if stays == left:
-                raise Unknown
-            left = stays
-
-    def total(self, amount: Amount) -> Any:
-        """The expected sum of an amount of each way, from each node."""
-        self.require_end()
-        n = len(self.nodes)
-        matrix, right = np.eye(n), np.zeros(n)
-        for i, ways in enumerate(self.ways):
-            for way in ways:
-                right[i] += way.chance * amount(i, way)
-                if way.to >= 0:
-                    matrix[i, way.to] -= way.chance
-        return np.linalg.solve(matrix, right)
-
-    def mean(self, amount: Amount) -> float:
-        return float(self.total(amount)[0])
-
-    def result(self) -> tuple[float, float]:
-        """The mean and the variance of the first player's result."""
-        ahead = np.append(self.total(brought), 0.0)
-        square = self.mean(lambda i, w: brought(i, w) * (brought(i, w) + 2 * ahead[w.to]))
-        return float(ahead[0]), square - float(ahead[0]) ** 2
-
-    def best(self, amount: Amount, sign: Callable[[int], int]) -> Any:
-        """The best expected sums: a node's seat wants the most of the sign times the sum."""
-        self.require_end()
-        choices, values = self.choices(), np.zeros(len(self.nodes) + 1)
-        for _ in range(SWEEPS):
-            before = values.copy()
-            for i in reversed(range(len(self.nodes))):
-                sums = [
-                    sum(w.chance * (amount(i, w) + values[w.to]) for w in r) for r in choices[i]
-                ]
-                values[i] = max(sums) if sign(i) > 0 else min(sums)
-            if np.abs(values - before).max() < 1e-13:
-                return values[:-1]
-        raise Unknown
-
-    def only_best(self, amount: Amount, sign: int) -> float:
-        """The best sum from the start; only the best actions are left."""
-        values = self.best(amount, lambda i: sign)
-        ahead = np.append(values, 0.0)
-        for i, rows in enumerate(self.choices()):
-            sums = [sum(w.chance * (amount(i, w) + ahead[w.to]) for w in row) for row in rows]
-            kept = [row for row, x in zip(rows, sums, strict=True) if abs(x - values[i]) < 1e-9]
-            self.ways[i] = [w for row in kept for w in row]
-        return float(values[0])
-
-    def scores(self) -> dict[int, float]:
-        """The chance of each total of the counted number."""
-        ends = sorted({w.made for ways in self.ways for w in ways if w.to < 0})
-        return {x: self.mean(lambda i, w, x=x: w.to < 0 and w.made == x) for x in ends}
-
-
-def brought(i: int, way: Way) -> float:
-    return way.reward + way.paid
-
-
-def whole(points: float) -> int:
-    """Points as a whole number."""
-    if points != round(points):
-        raise Unknown
-    return round(points)
-
-
-def is_move(i: int, way: Way) -> float:
-    return float(not way.action.is_throw)
-
-
-def is_roll(i: int, way: Way) -> float:
-    return float(len({(o.target, o.passes, o.payoff) for o in way.action.outcomes}) > 1)
-
-
-def at_end(worth: Callable[[int], float]) -> Amount:
-    """An amount for each final score."""
-    return lambda i, w: worth(w.made) if w.to < 0 else 0.0
 
 
 class Case:
@@ -321,25 +177,22 @@ def times(case: Case) -> None:
         return float(way.paid > 0 if seat == 0 else way.paid < 0)
 
     def hold(what: str, told: Any, play: Play, seat: int | None) -> None:
-        to = [[w.to for w in ways] for ways in play.ways]
-        ended = [[w._replace(to=-1 if ends_turn(w) else w.to) for w in ways] for ways in play.ways]
-        after = {
-            id(w): t
-            for row, ts in zip(ended, to, strict=True)
-            for w, t in zip(row, ts, strict=True)
-        }
-        play.ways, later = ended, np.zeros(len(to) + 1)
+        later = np.zeros(len(play.nodes) + 1)
+        play.ways = [  # one turn; `made` is the node after the way
+            [w._replace(to=-1 if ends_turn(w) else w.to, made=w.to) for w in ways]
+            for ways in play.ways
+        ]
         for k in range(turns):
 
             def amount(i: int, w: Way, later: Any = later) -> float:
-                if after[id(w)] < 0:
+                if w.made < 0:
                     return won(play.nodes[i][1], w, seat)
-                return float(later[after[id(w)]]) if w.to < 0 else 0.0
+                return float(later[w.made]) if w.to < 0 else 0.0
 
-            best = play.policies == [None]
+            is_free = play.policies == [None]
             values = (
                 play.best(amount, lambda i: 1 - 2 * play.nodes[i][1])
-                if best
+                if is_free
                 else play.total(amount)
             )
             case.hold(what, told[k], float(values[0]), found.error_bound)
