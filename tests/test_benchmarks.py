@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 
 import numpy as np
 import pytest
 from benchmarks import history, scale
+from benchmarks.attack_questions import QUESTIONS, attacked
 from benchmarks.measure import Settings
 from benchmarks.peers import PEERS, by_hand, peer
 from benchmarks.report import merged
@@ -94,3 +96,11 @@ def test_a_later_run_replaces_its_sections_and_adds_new_ones():
         "\n## Two\n\nToday.\n\nnew\n"
         "\n## Three\n\nToday.\n\nnew\n"
     )
+
+
+@pytest.mark.parametrize("seed", [1, 2, 4, 10, 33, 69, 73, 141])
+def test_questions_about_random_rules_have_the_figures_of_naive_play(seed):
+    """A sample of `python -m benchmarks.attack_questions`: the kinds of games with most choices."""
+    asked = Counter()
+    assert not list(attacked(seed, 4, [*QUESTIONS], asked))
+    assert sum(asked.values()) > 10

@@ -440,7 +440,11 @@ def test_an_opponent_who_never_ends_a_turn_is_refused(monkeypatch):
     env = GameEnv(Waiting(), waits)
     with pytest.raises(EndlessPlay, match="the opponent waits may never end its turn"):
         env.P[0]
-    with pytest.raises(EndlessPlay, match="in the state place=0"):
+
+    def play():
         for seed in range(50):
             env.reset(seed=seed)
             env.step(1)
+
+    with pytest.raises(EndlessPlay, match="in the state place=0"):
+        play()

@@ -271,3 +271,9 @@ def test_a_game_without_a_docstring_has_no_rules_in_words(tmp_path):
     assert "turn-based dice game" not in (tmp_path / "report.html").read_text(encoding="utf-8")
     assert dataclass(frozen=True)(type("Alone", (Game,), {}))().description == ""
     assert dataclass(frozen=True)(type("More", (Pig,), {}))().description == Pig().description
+
+
+def test_a_form_of_a_form_has_no_command_in_its_report():
+    solution = rollwise.solve(Threes(dice=2).contest().within(2))
+    assert "rollwise report" not in report(solution)
+    assert "rollwise report threes dice=2" in report(rollwise.solve(Threes(dice=2).contest()))

@@ -56,12 +56,13 @@ RANDOM = "random"
 
 
 def command(game: Game) -> str | None:
-    """The command for this report, or None for rules outside files.
+    """The command for this report, or None for rules outside files and for a form of a form.
 
     A game from a file is named by that file: from the current folder, or by its name alone,
     since readers keep it in places of their own.
     """
-    name = _reference(game.made_from)
+    rules = game.made_from
+    name = _reference(rules) if rules.made_from is rules else None
     return None if name is None else f"rollwise report {title_of(name, game.parameters)}"
 
 
