@@ -401,6 +401,7 @@ def test_the_example_game_is_judged():
         ("rolled,taken\n4 3 5 3 1,5\n", "line 2: 5 aren't the 1 lowest"),
         ("rolled,taken\n4 3 5 3 x,5\n", "line 2: '4 3 5 3 x' isn't a list of dice"),
         ("dice,taken\n1,1\n", "has the columns dice, taken"),
+        ("@format 1\n@game threes\n", "holds games that `play` kept: see rollwise review"),
         ("rolled,taken\n", "holds no moves"),
         ("player,rolled,taken\na,1 1 1 1 1,1 1 1 1 1\nb,3,3\na,1,1\n", "player a comes up again|"),
     ],
