@@ -468,6 +468,7 @@ class Hills(Game):
 
 class Stock(NamedTuple):
     chips: tuple[int, ...]
+    turns: tuple[int, ...]  # of each player so far, three at most
 
 
 @dataclass(frozen=True)
@@ -478,15 +479,16 @@ class PassAChip(Game):
     action_names: ClassVar = ("throw",)
 
     def start(self):
-        return Stock((2, 2, 2))
+        return Stock((2, 2, 2), (0, 0, 0))
 
     def actions(self, s):
         yield 0
 
     def outcomes(self, s, action):
-        mine, left, right = s.chips
+        (mine, left, right), (first, second, third) = s
+        turns = (second, third, min(first + 1, 3))
         yield 1, won_by(0), s
-        yield 5, skip(1), Stock((min(left + 1, 4), right, mine - 1))
+        yield 5, skip(1), Stock((min(left + 1, 4), right, mine - 1), turns)
 
 
 class Told(NamedTuple):

@@ -178,6 +178,18 @@ def test_advise_of_three_seats_before_a_throw():
     assert output(*asked).split()[:3] == ["throw", "chance", "action"]
 
 
+def test_games_tells_one_game(tmp_path):
+    """Of this package, or of a file: its parameters and policies with their meanings."""
+    told = output("games", "pig")
+    assert re.search(r"^target +100 +from 1 to 30000 +points that win *$", told, re.M)
+    assert re.search(r"^hold-at-20 +Hold as soon as", told, re.M)
+    (listed,) = json.loads(output("games", "pig", "--json"))["games"]
+    assert listed in json.loads(output("games", "--json"))["games"]
+    sheet = Path(__file__).parents[1] / "examples" / "dragon.py"
+    assert re.search(r"^most +3 +from 1 to 5 +coins that fit in a hand *$",
+                     output("games", str(sheet)), re.M)  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("game", "start"),
     [
@@ -402,6 +414,7 @@ def test_the_example_game_is_judged():
         ("rolled,taken\n4 3 5 3 1,5\n", "line 2: 5 aren't the 1 lowest"),
         ("rolled,taken\n4 3 5 3 x,5\n", "line 2: '4 3 5 3 x' isn't a list of dice"),
         ("dice,taken\n1,1\n", "has the columns dice, taken"),
+        ("@format 1\n@game threes\n", "holds games that `play` kept: see rollwise review"),
         ("rolled,taken\n", "holds no moves"),
         ("player,rolled,taken\na,1 1 1 1 1,1 1 1 1 1\nb,3,3\na,1,1\n", "player a comes up again|"),
     ],

@@ -233,6 +233,21 @@ def test_the_map_of_a_derived_game_has_no_axis_for_its_throws(game, node):
     assert "throw" not in [head["fields"][axis] for axis in head["map"]["axes"]]
 
 
+def test_a_loss_of_points_is_no_gain(tmp_path):
+    program = shutil.which("node")
+    if program is None:
+        pytest.skip("Node isn't installed, which runs the scripts of the page")
+    shutil.copy(ROOM / "strings.js", tmp_path / "strings.mjs")
+    code = (
+        "import { SAY } from './strings.mjs';"
+        "console.log(JSON.stringify([SAY.gained('Ann', '3'), SAY.gained('Bob', '-6.5'),"
+        " SAY.sharedGain('-2', 'Ann')]))"
+    )
+    done = subprocess.run([program, "--input-type=module", "-e", code], cwd=tmp_path,
+                          capture_output=True, text=True, check=True)  # fmt: skip
+    assert json.loads(done.stdout) == ["Ann gained 3", "Bob lost 6.5", "I lost 2 against Ann"]
+
+
 def test_the_range_of_rolls_left_begins_at_none(node):
     """Positions before a throw have no number of rolls, which is no end of a scale."""
     head = node(rollwise.solve(Yahtzee(boxes=1)), "head")

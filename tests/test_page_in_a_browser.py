@@ -264,14 +264,30 @@ def test_a_board_fits_a_telephone(browser: Browser, pages: Any, name: str, width
 def test_numbers_of_players_have_bars_of_one_scale(browser: Browser, pages: Any) -> None:
     """Two chips of each player have bars of the same length, whatever each may come to have."""
     place, solution = pages("pass-a-chip")
-    least, most = solution.graph.states.min(axis=0), solution.graph.states.max(axis=0)
-    assert len({*zip(least, most, strict=True)}) > 1
+    chips = solution.graph.states[:, :3]
+    assert len({*zip(chips.min(axis=0), chips.max(axis=0), strict=True)}) > 1
     browser.visit(place)
     widths = browser.js("[...document.querySelectorAll('.scale i')].map(one => one.style.width)")
-    assert len(widths) == 3
-    assert len(set(widths)) == 1
+    assert len(widths) == 6
+    assert len(set(widths[::2])) == 1
     bars = re.findall(r'width="([0-9.]+)"[^>]*fill="#0072B2"', Cards(solution).html(0, ""))
-    assert bars == 3 * ["80.0"]  # in reports too
+    assert bars[:3] == 3 * ["80.0"]  # in reports too
+
+
+def test_two_numbers_of_each_player_have_names_on_a_telephone(browser: Browser, pages: Any) -> None:
+    """A single one has none there, for want of room."""
+    shown = (
+        "[...document.querySelectorAll('.owned:has(.seat) .name')]"
+        ".filter(one => one.offsetWidth).map(one => one.textContent)"
+    )
+    browser.screen(390, 844)
+    try:
+        browser.visit(pages("pass-a-chip")[0])
+        assert browser.js(shown) == 3 * ["chips", "turns"]
+        browser.visit(pages("faces")[0])
+        assert browser.js(shown) == []
+    finally:
+        browser.screen(1280, 800)
 
 
 @pytest.mark.parametrize("written", ["report", "sheet"])

@@ -21,6 +21,10 @@ PIGLET = Piglet(target=3)
 # A command a line, and what its refusal says: all the parts between the signs "&".
 REFUSED = f"""
 solve chess | chess & rollwise games
+pig | pig is a game & rollwise solve pig
+kuhn-poker target=3 | kuhn-poker is a game
+unmarked.py | unmarked.py is a game, and a command precedes it
+games pgi | did you mean pig
 solve pgi | did you mean pig
 solve thawed | did you mean thawed.py?
 solve thawed.py | thawed.py & write @dataclass(frozen=True)

@@ -21,8 +21,8 @@ Type `rollwise COMMAND GAME [NAME=VALUE]... [options]`. `rollwise --help` lists 
 
 - **GAME** is the name of a [game](games/README.md) or a file of your own: `dragon.py`, or
   `dragon.py:Dragon` if the file has several games. A rule sheet may import modules beside it.
-- **Parameters** follow the game: `rollwise solve pig target=50`. `rollwise games` lists them with
-  their defaults, `rollwise games --json` also with their ranges.
+- **Parameters** follow the game: `rollwise solve pig target=50`. `rollwise games GAME` lists them
+  with their defaults, ranges and meanings.
 - **Forms** make another game. `as=chase target=7` reaches a score, `as=contest` is a contest of
   two; `solve` also takes `as=contest players=N` and `as=blind`, a simultaneous contest
   ([scores](threes.md)). `as=score` keeps the points made so far in the state. `as=within turns=10`

@@ -189,7 +189,7 @@ def payoffs(*numbers: int) -> int:
     ):
         raise ValueError(
             f"payoffs{shown(numbers)} are none; give a whole number from -{most:,} to {most:,} for "
-            "each seat"
+            "each seat (count in a smaller unit)"
         )
     return bits_of(code_of_payoffs(list(map(index, numbers))))
 

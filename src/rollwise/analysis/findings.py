@@ -32,6 +32,7 @@ EXCHANGE = (
     "after a PASS the next state is written as the next player sees it: exchange the fields of "
     "the two players"
 )
+TURNED = "after a PASS the next state is written as the next player sees it: see `turned`"
 MOSTLY, HARDLY_EVER = 0.5, 0.1
 OFF = 1e-9  # far above the roundings of a sum of chances
 MOST_ASKED = 200_000  # states checked for progress, or for policies
@@ -98,15 +99,21 @@ def oddities(graph: StateGraph, border: NDArray[np.int32] | None = None) -> list
     fixed = (fields == fields[0]).all(axis=0)
     passed = bool(passes.any())
     findings = []
+    exchange = EXCHANGE if graph.players == 2 else TURNED
+    # a tuple is needed where one of its parts changes
+    whole = [name.partition(".")[0] for name in graph.field_names]
+    changing = {name for name, is_fixed in zip(whole, fixed, strict=True) if not is_fixed}
     for number in np.flatnonzero(fixed).tolist() if not fixed.all() else ():  # a state needs one
-        remedy = f"leave it out, or, if it is a player's: {EXCHANGE}" if passed else "leave it out"
+        if whole[number] in changing:
+            continue
+        remedy = f"leave it out, or, if it is a player's: {exchange}" if passed else "leave it out"
         name, value = graph.field_names[number], int(graph.states[0, number])
         findings.append(f"the field {name} is {value} in every state; {remedy}")
     if passed and not _seat(before[passes], after[passes]):
         for number, name in enumerate(graph.field_names):
             rivals = not fixed[number] and RIVALS.search(name) is not None
             if rivals and _stays(before[passes], after[passes], number):
-                findings.append(f"a PASS leaves the field {name} where it is; {EXCHANGE}")
+                findings.append(f"a PASS leaves the field {name} where it is; {exchange}")
     return findings
 
 

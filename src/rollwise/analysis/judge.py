@@ -113,6 +113,8 @@ def read_plays(game: Game, graph: StateGraph, path: Path) -> list[Play]:
         ways = [", ".join(written)]
         if game.play_columns:
             ways.append(", ".join(game.play_columns))
+        if any(column.startswith("@") for column in columns):
+            raise UsageError(f"{path} holds games that `play` kept: see rollwise review")
         raise UsageError(
             f"{path} has the columns {', '.join(columns)}; a play of {game.name} has "
             f"{' or '.join(ways)} (and player, if there are several)"

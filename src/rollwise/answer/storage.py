@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from rollwise import __version__
 from rollwise.builders import Progress, build_with_report
-from rollwise.errors import SolutionFileError, UnknownGame
+from rollwise.errors import SolutionFileError, UnknownGame, spelled
 from rollwise.game import Game, with_an_end
 from rollwise.games import create, find_installed
 from rollwise.graph import NO_THROW, StateGraph, title_of
@@ -360,9 +360,12 @@ def installed(path: Path, facts: dict[str, Any]) -> Game:
     try:
         kind = find_installed(facts["game"])
     except UnknownGame:
+        say = spelled(
+            python="give its rules as `game`",
+            command_line=f"give its rules, as in rollwise verify {path} rules.py",
+        )
         raise SolutionFileError(
-            f"{path} was saved for the game {facts['game']!r}, which isn't installed; give its "
-            "rules (GAME on the command line, `game` in Python)"
+            f"{path} was saved for the game {facts['game']!r}, which isn't installed; {say}"
         ) from None
     return create(kind, typed_parameters(facts))
 

@@ -289,6 +289,13 @@ def write_commands(formatter: Any, *, every: bool) -> None:
             formatter.write_dl(rows, col_max=20)
 
 
+def _is_game(word: str) -> bool:
+    """Whether a word names a game of this package, or a file of rules."""
+    from rollwise.games import available, names_a_file
+
+    return names_a_file(word) or word in available() or word in available(hidden=True)
+
+
 class CommandsOnDemand(_ConvertsLittle, typer.core.TyperGroup):
     """A group of `commands` that imports the module of the requested command only."""
 
@@ -322,6 +329,14 @@ class CommandsOnDemand(_ConvertsLittle, typer.core.TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         return list(self.commands)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command of a line. A game in its place is told apart from a misspelled command."""
+        if args and args[0] not in self.commands and _is_game(args[0]):
+            raise UsageError(
+                f"{args[0]} is a game, and a command precedes it, as in rollwise solve {args[0]}"
+            )
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """The commands by purpose."""

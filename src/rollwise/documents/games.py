@@ -71,11 +71,14 @@ class ListedGame(Part, frozen=True):
 
 
 class Games(Document, frozen=True, tag="rollwise/games/1"):
-    """The games."""
+    """The games, or one of them."""
 
     games: list[ListedGame]
 
     def blocks(self) -> Iterator[str | Rows]:
+        if len(self.games) == 1:
+            yield from self._one(self.games[0])
+            return
         heads = ("game", "parameters", "policies", "description")
         cells = (
             (
@@ -87,6 +90,19 @@ class Games(Document, frozen=True, tag="rollwise/games/1"):
             for game in self.games
         )
         yield Rows(heads, cells, left=heads, fold=heads)
+
+    def _one(self, game: ListedGame) -> Iterator[str | Rows]:
+        """A game with the meanings of its parameters and policies."""
+        yield f"{game.game}: {game.description}"
+        rows = [
+            (one.name, str(typed(one.default)), one.range, one.about) for one in game.parameters
+        ]
+        if rows:
+            heads = ("parameter", "default", "values", "meaning")
+            yield Rows(heads, rows, left=heads, fold=("meaning",))
+        if game.policies:
+            words = ("policy", "meaning")
+            yield Rows(words, game.policies.items(), left=words, fold=("meaning",))
 
 
 def games_document(games: Iterable[type[Game]]) -> Games:

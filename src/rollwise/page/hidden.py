@@ -240,12 +240,17 @@ class _Boards:
         return self._numbers[text]
 
 
+def _said(value: Any) -> str:
+    """A number of a field; yes or no for a truth value."""
+    return ("no", "yes")[value] if isinstance(value, bool) else str(value)
+
+
 def _fields(names: Iterable[str], seen: Mapping[str, Any]) -> Board:
     """A board from the fields of a state: a row for each, with a question mark if it is hidden."""
     rows = []
     for name in names:
         value = seen.get(name, "?")
-        texts = [str(x) for x in value] if isinstance(value, tuple) else [str(value)]
+        texts = [_said(x) for x in (value if isinstance(value, tuple) else (value,))]
         head = seat() if name == "mine" else seat(1) if name == "theirs" else None
         rows.append(
             [

@@ -65,7 +65,7 @@ export const SAY = {
   close: "Close",
   sharedResult: (n, lost, luck) => `${n} ${n === 1 ? "decision" : "decisions"}, ${lost} lost by choices, luck ${luck}`,
   sharedScore: (points, mean) => `${points} points; perfect play makes ${mean} on average`,
-  sharedGain: (points, others) => `I gained ${points} against ${others}`,
+  sharedGain: (points, others) => `${SAY.gained("I", points)} against ${others}`,
   sharedEnd: (sign, others) => `I ${sign > 0 ? "won" : sign < 0 ? "lost" : "drew"}${others ? ` against ${others}` : ""}`,
   sharedQuestion: (title, position, choices) => `${title}\n${position}\nWhich is best: ${choices.length > 8 ? `one of ${choices.length} choices` : choices.join(" / ")}?`,
   sharedAnswer: (isRight) => (isRight ? "I found the best choice. 🟩" : "I didn't find the best choice. 🟥"),
@@ -184,7 +184,7 @@ export const SAY = {
   drawn: "A draw",
   scored: (points) => `${points} ${points === "1" ? "point" : "points"} in all`,
   compared: (points) => `${points} points against the average`,
-  gained: (who, points) => `${who} gained ${points}`,
+  gained: (who, points) => (/^[-−]/.test(points) ? `${who} lost ${points.slice(1)}` : `${who} gained ${points}`),
 
   // the books
   luckAndSkill: "Luck and skill",

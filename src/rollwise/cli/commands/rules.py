@@ -34,16 +34,21 @@ from rollwise.documents.games import (
 )
 from rollwise.errors import UsageError
 from rollwise.game import Game
-from rollwise.games import available
+from rollwise.games import available, find
 from rollwise.machine import user_cache
 from rollwise.machine.atomic_files import write_text
 from rollwise.methods import METHODS, find_method
 
 
 @app.command("games")
-def games() -> None:
+def games(
+    game: Annotated[
+        str | None, typer.Argument(metavar="[GAME]", help="One of them, or a file of rules.")
+    ] = None,
+) -> None:
     """List the games with their parameters and policies."""
-    render(games_document([*available().values(), *available(hidden=True).values()]))
+    every = [*available().values(), *available(hidden=True).values()]
+    render(games_document(every if game is None else [find(game)]))
 
 
 @app.command("methods")
