@@ -35,8 +35,9 @@ from rollwise.errors import (
 )
 from rollwise.game import Game, require_game
 from rollwise.graph import KEEP, StateGraph
-from rollwise.graph.choices import actions_of, has_choice, outcomes_of
+from rollwise.graph.choices import has_choice
 from rollwise.graph.endings import NO_END, describe, settle, staying_actions
+from rollwise.graph.policies import reachable_states
 from rollwise.many.seats import payoffs_of
 from rollwise.numbers.printed import how_many
 from rollwise.proofs.endless_play import endless_states
@@ -183,16 +184,8 @@ def _look_for_oddities(
 
 def _look_for_unreachable(report: Report, graph: StateGraph, home: int) -> None:
     """Look for states that play doesn't come to; a cycle of endless play ends at its home."""
-    reached = np.zeros(graph.n_states, np.bool_)
-    frontier = np.array([0, home])
-    reached[frontier] = True
-    # breadth first over all actions
-    while len(frontier):
-        edges = outcomes_of(graph, actions_of(graph, frontier)[0])[0]
-        targets = graph.outcome_state[edges]
-        targets = np.unique(targets[targets >= 0])
-        frontier = targets[~reached[targets]]
-        reached[frontier] = True
+    every = np.ones((1, graph.n_actions))
+    (reached,) = reachable_states(graph, every, np.array([0, home], np.int64))
     missed = (
         graph.positions[~reached[graph.positions]] if graph.has_pool else np.flatnonzero(~reached)
     )

@@ -8,7 +8,6 @@ sees all fields of a state except those that `hidden` names.
 from __future__ import annotations
 
 import inspect
-from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -431,48 +430,3 @@ def objects(items: Iterable[Any]) -> NDArray[Any]:
     found = np.empty(len(listed), object)
     found[:] = listed
     return found
-
-
-def solving_order(
-    n: int, sources: NDArray[np.int64], targets: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Components of n positions, those that play reaches last first.
-
-    Parameters
-    ----------
-    sources, targets : (n_outcomes,) int64
-        The position before and after each outcome; targets below 0 are ends.
-
-    Returns
-    -------
-    order : (n,) int64
-        The positions, one component after the other.
-    first : (n_components + 1,) int64
-        Where each component begins in `order`.
-    """
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
-    on = targets >= 0
-    sources, targets = sources[on], targets[on]
-    graph = csr_array((np.ones(len(sources), bool), (sources, targets)), shape=(n, n))
-    count, member = connected_components(graph, directed=True, connection="strong")
-    # Kahn's order of the components, from the last ones back to the start.
-    across = member[sources] != member[targets]
-    edges = np.unique(np.stack([member[targets[across]], member[sources[across]]]), axis=1)
-    waits = np.bincount(edges[1], minlength=count) if edges.size else np.zeros(count, int)
-    begin = (
-        np.searchsorted(edges[0], np.arange(count + 1)) if edges.size else np.zeros(count + 1, int)
-    )
-    ready, ranks = deque(np.flatnonzero(waits == 0).tolist()), np.empty(count, np.int64)
-    # the queue has components whose successors all have their rank
-    for rank in range(count):
-        component = ready.popleft()
-        ranks[component] = rank
-        for earlier in edges[1, begin[component] : begin[component + 1]].tolist():
-            waits[earlier] -= 1
-            if not waits[earlier]:
-                ready.append(earlier)
-    order = np.argsort(ranks[member], kind="stable")
-    first = np.searchsorted(ranks[member][order], np.arange(count + 1))
-    return order, first

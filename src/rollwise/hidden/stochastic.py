@@ -20,8 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.errors import EndlessPlay, NotConverged
+from rollwise.graph.lotteries import Components
 from rollwise.hidden.check import UNIT, corners, never_ends, proves_positions
-from rollwise.hidden.reading import ENDED, MOVE, TOGETHER, Positions, solving_order
+from rollwise.hidden.reading import ENDED, MOVE, TOGETHER, Positions
 from rollwise.kernels.jit import inner_kernel, kernel
 
 SWEEPS, ROUNDS = 100_000, 60
@@ -266,11 +267,9 @@ def solve_positions(positions: Positions) -> Plan:
 
 def solve_matrices(game: Matrices, title: str) -> Plan:
     """Values, bounds and optimal strategies of positions from which every play ends."""
-    n = len(game.heights)
-    sources = np.repeat(
-        np.repeat(np.arange(n), np.diff(game.first_choice)), np.diff(game.first_outcome)
-    )
-    order, first = solving_order(n, sources, game.targets)
+    n, first_outcome = len(game.heights), game.first_outcome[game.first_choice]
+    components = Components.of(first_outcome, game.targets.astype(np.int32))
+    order, first = components.order.astype(np.int64), components.indptr
     first_row = np.concatenate([[0], np.cumsum(game.heights)])
     first_column = np.concatenate([[0], np.cumsum(game.widths)])
     rows, columns = np.ones(first_row[-1]), np.ones(first_column[-1])
@@ -280,6 +279,7 @@ def solve_matrices(game: Matrices, title: str) -> Plan:
         int(max(*game.heights, *game.widths)),
     )
     loops = np.zeros(n, bool)
+    sources = np.repeat(np.arange(n), np.diff(first_outcome))
     loops[sources[sources == game.targets]] = True
     scale = max(abs(game.payoffs).max(), abs(game.rewards).max(), 1e-300)
     cyclic = (np.diff(first) > 1) | loops[order[first[:-1]]]

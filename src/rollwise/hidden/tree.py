@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.errors import EndlessPlay, RulesError, TooManyStates, spelled
-from rollwise.hidden.reading import DEAL, Positions, solving_order
+from rollwise.graph.lotteries import Components
+from rollwise.hidden.reading import DEAL, Positions
 
 LIMIT = 60_000_000  # nodes of the tree, unless a limit is given
 
@@ -144,11 +145,10 @@ def check_ends(positions: Positions, what: str = "with hidden fields every play 
     ------
     EndlessPlay
     """
-    n = len(positions.states)
-    sources = np.repeat(np.arange(n), np.diff(positions.first_choice))
-    sources = np.repeat(sources, np.diff(positions.first_outcome))
-    order, first = solving_order(n, sources, positions.targets)
-    loops = order[first[:-1]][np.diff(first) > 1].tolist()
+    first = positions.first_outcome[positions.first_choice]
+    found = Components.of(first, positions.targets.astype(np.int32))
+    loops = found.order[found.indptr[:-1]][np.diff(found.indptr) > 1].tolist()
+    sources = np.repeat(np.arange(len(positions.states)), np.diff(first))
     loops += sources[sources == positions.targets].tolist()
     for place in loops[:1]:
         raise EndlessPlay(
