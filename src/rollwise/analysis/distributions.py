@@ -31,8 +31,9 @@ from rollwise.derive.changed import pointers
 from rollwise.derive.seats import take_seats
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
-from rollwise.graph.choices import actions_of, outcomes_of, spans
+from rollwise.graph.choices import actions_of, outcomes_of
 from rollwise.graph.endings import regroup
+from rollwise.graph.lotteries import spans
 from rollwise.graph.policies import Policy, reached_by
 from rollwise.graph.view import Action
 from rollwise.kernels import by_score as kernels

@@ -23,8 +23,8 @@ from rollwise.graph.choices import (
     fold_actions,
     has_choice,
     outcomes_of,
-    spans,
 )
+from rollwise.graph.lotteries import spans
 from rollwise.graph.policies import Policy
 
 ROUNDED = 2.0**-50  # more than a value of -1 to 1 changes where it is made of two weights

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
+from rollwise.graph.lotteries import spans
 from rollwise.graph.policies import Policy
 from rollwise.kernels.jit import kernel
 
@@ -265,9 +266,7 @@ def mixtures(
     lotteries = graph.lotteries
     lottery = graph.action_lottery[taken]
     sizes = np.diff(lotteries.indptr)[lottery]
-    ends = np.cumsum(sizes)
-    along = np.arange(sizes.sum()) - np.repeat(ends - sizes, sizes)
-    index = np.repeat(lotteries.indptr[lottery], sizes) + along
+    index = spans(lotteries.indptr[lottery], sizes)
     total = np.add.reduceat(lotteries.weight, lotteries.indptr[:-1])
     weight = np.repeat(chance, sizes) * lotteries.weight[index]
     weight /= np.repeat(total[lottery], sizes)
@@ -291,8 +290,8 @@ def mixtures(
         action_indptr=np.arange(len(counts) + 1),
         action_label=graph.action_label[taken[last - counts]],
         action_reward=reward,
-        outcome_indptr=np.concatenate([[0], ends[last - 1]]),
-        outcome_state=graph.outcome_state[np.repeat(graph.outcome_indptr[taken], sizes) + along],
+        outcome_indptr=np.concatenate([[0], np.cumsum(sizes)[last - 1]]),
+        outcome_state=graph.outcome_state[spans(graph.outcome_indptr[taken], sizes)],
         outcome_weight=weight,
         outcome_passes=lotteries.passes[index],
         outcome_payoff=lotteries.payoff[index],

@@ -23,6 +23,7 @@ from rollwise.engine import components, sweeps
 from rollwise.engine.components import EPSILON, solve_all_components, solve_components
 from rollwise.engine.condensed import Workspace
 from rollwise.engine.sweeps import NO_ERRORS, Choice, Errors
+from rollwise.graph.lotteries import spans
 from rollwise.layers.layer import Block, Layer, Tables
 from rollwise.machine.interrupts import Clock, OutOfTime, heard
 from rollwise.machine.pipeline import on_both_cores
@@ -467,18 +468,14 @@ class Search:
             sizes = np.diff(lists)[throws]
             situations = np.arange(int(block.first[begin, 0]), int(block.first[end, 0]))
             owner = np.repeat(np.arange(begin, end) + place - low, sizes)
-            ends = np.cumsum(sizes)
-            along = np.arange(int(ends[-1])) - np.repeat(ends - sizes, sizes)
-            chance = tables.throw[np.repeat(lists[throws], sizes) + along]
+            chance = tables.throw[spans(lists[throws], sizes)]
             lottery = choice.lottery[situations].astype(np.int64)
             n_outcomes = np.diff(indptr)[lottery]
-            ends = np.cumsum(n_outcomes)
-            along = np.arange(int(ends[-1])) - np.repeat(ends - n_outcomes, n_outcomes)
             if len(choice.target):
                 target = choice.target[situations]
             else:
-                target = block.target[np.repeat(choice.outcome[situations], n_outcomes) + along]
-            coefficient = tables.coefficient[np.repeat(indptr[lottery], n_outcomes) + along]
+                target = block.target[spans(choice.outcome[situations], n_outcomes)]
+            coefficient = tables.coefficient[spans(indptr[lottery], n_outcomes)]
             constant += np.bincount(owner, chance * tables.reward[lottery], minlength=high - low)
             parts.append(
                 (

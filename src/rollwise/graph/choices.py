@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.graph.lotteries import spans
 from rollwise.graph.naming import THROW
 from rollwise.graph.state_graph import StateGraph
 from rollwise.graph.view import TIED, sign_of
@@ -263,13 +264,6 @@ def slopes_of(graph: StateGraph, actions: Ints) -> Slopes:
     slope = np.where(graph.outcome_passes[outcomes], -chance, chance)
     constant = graph.action_reward[actions] + np.bincount(action, paid, n)
     return Slopes(action[on], state[on], slope[on], constant)
-
-
-def spans(begin: NDArray[Any], counts: NDArray[Any]) -> Ints:
-    """``begin[i], begin[i] + 1, ...``, ``counts[i]`` of them, one after the other."""
-    shift = begin - (np.cumsum(counts) - counts)
-    # Entry k of the result is k plus the shift of its span.
-    return np.asarray(np.repeat(shift, counts) + np.arange(int(counts.sum())))
 
 
 def part_of(graph: StateGraph, states: NDArray[Any]) -> tuple[StateGraph, Ints]:

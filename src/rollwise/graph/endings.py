@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from rollwise.errors import EndlessPlay
 from rollwise.graph import StateGraph
-from rollwise.graph.lotteries import Components
+from rollwise.graph.lotteries import Components, spans
 from rollwise.graph.view import sign_of
 
 Ints = NDArray[np.int64]
@@ -224,8 +224,7 @@ def free_components(graph: StateGraph, found: EndComponents) -> Mask:
         return free
     actions = np.flatnonzero(found.stays)
     counts = np.diff(graph.outcome_indptr)[actions]
-    edges = np.repeat(graph.outcome_indptr[actions] - (np.cumsum(counts) - counts), counts)
-    edges += np.arange(len(edges))
+    edges = spans(graph.outcome_indptr[actions], counts)
     first = np.cumsum(counts) - counts
     weight = graph.outcome_weight[edges].astype(np.float64)
     weight /= np.repeat(np.maximum.reduceat(weight, first), counts)  # no sum overflows
@@ -411,10 +410,8 @@ def regroup(
     """
     ends = action < 0
     counts = np.where(ends, 1, np.diff(graph.outcome_indptr)[action])
-    first = np.cumsum(counts) - counts
     # A new ending has one outcome; it reads outcome 0, and all of its parts are replaced below.
-    edges = np.repeat(np.where(ends, 0, graph.outcome_indptr[action]) - first, counts)
-    edges += np.arange(len(edges))
+    edges = spans(np.where(ends, 0, graph.outcome_indptr[action]), counts)
     ending = np.repeat(ends, counts)
     n_before, n = graph.n_states, int(place.max()) + 1
     moved = np.concatenate([place, np.arange(n, n + graph.n_border), [-1]])
@@ -428,7 +425,7 @@ def regroup(
         action_indptr=np.searchsorted(owner, np.arange(n + 1)).astype(np.int64),
         action_label=np.where(ends, stop, graph.action_label[action]).astype(np.int32),
         action_reward=np.where(ends, 0.0, graph.action_reward[action]),
-        outcome_indptr=np.append(first, len(edges)).astype(np.int64),
+        outcome_indptr=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
         outcome_state=np.where(ending, -1, moved[graph.outcome_state[edges]]).astype(
             graph.outcome_state.dtype
         ),

@@ -16,6 +16,13 @@ from numpy.typing import NDArray
 from rollwise.numbers.shares import is_payoffs
 
 
+def spans(begin: NDArray[Any], counts: NDArray[Any]) -> NDArray[np.int64]:
+    """``begin[i], begin[i] + 1, ...``, ``counts[i]`` of them, one after the other."""
+    shift = begin - (np.cumsum(counts) - counts)
+    # Entry k of the result is k plus the shift of its span.
+    return np.asarray(np.repeat(shift, counts) + np.arange(int(counts.sum())))
+
+
 class Lotteries(NamedTuple):
     """The lotteries of a graph.
 
@@ -71,10 +78,8 @@ class Lotteries(NamedTuple):
         """Some of the lotteries, in this order."""
         sizes = np.diff(self.indptr)[kept]
         indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        # Entry k comes from the place k plus the shift of its lottery.
-        place = np.repeat(self.indptr[kept] - indptr[:-1], sizes) + np.arange(indptr[-1])
-        parts = (self.weight, self.over, self.passes, self.payoff)
-        return Lotteries(indptr, self.reward[kept], *(part[place] for part in parts))
+        place: Any = spans(self.indptr[kept], sizes)
+        return Lotteries(indptr, self.reward[kept], *(part[place] for part in self[2:]))
 
 
 def share(
@@ -114,8 +119,7 @@ def share(
     first = first_action[:n]
     begin, sizes = outcome_indptr[first], np.diff(outcome_indptr)[first]
     indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    # The outcomes of the first action of each lottery.
-    place = np.repeat(begin - indptr[:-1], sizes) + np.arange(indptr[-1])
+    place = spans(begin, sizes)  # the outcomes of the first action of each lottery
     return action_lottery, Lotteries(
         indptr,
         action_reward[first],

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.graph.choices import in_order, outcomes_of, spans
-from rollwise.graph.lotteries import Components
+from rollwise.graph.choices import in_order, outcomes_of
+from rollwise.graph.lotteries import Components, spans
 from rollwise.graph.naming import THROW
 from rollwise.graph.state_graph import StateGraph
 

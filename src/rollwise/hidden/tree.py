@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.errors import EndlessPlay, RulesError, TooManyStates, spelled
-from rollwise.graph.lotteries import Components
+from rollwise.graph.lotteries import Components, spans
 from rollwise.hidden.reading import DEAL, Positions
 
 LIMIT = 60_000_000  # nodes of the tree, unless a limit is given
@@ -199,9 +199,9 @@ def unfold(positions: Positions, exact: bool = False, limit: int | None = None) 
             if mine.any():
                 base[seat, mine] = sets[seat].enter(place[mine], last[seat, mine])
         count = np.diff(positions.first_choice)[place]
-        within = _within(count)
         node = np.repeat(np.arange(len(place)), count)
-        choice = positions.first_choice[place[node]] + within
+        choice = spans(positions.first_choice[place], count)
+        within = choice - positions.first_choice[place[node]]
         after = base[:, node]
         # the mover's sequence goes on by the action; the other player's stays
         for seat in (0, 1):
@@ -212,9 +212,8 @@ def unfold(positions: Positions, exact: bool = False, limit: int | None = None) 
             amount = weight[node][given] * rewards[choice[given]] * sign[given]
             leaves.append((*after[:, given], amount, amount * 0))
         count = np.diff(positions.first_outcome)[choice]
-        edge = positions.first_outcome[choice]
-        within, source = _within(count), np.repeat(np.arange(len(choice)), count)
-        edge = edge[source] + within
+        edge = spans(positions.first_outcome[choice], count)
+        source = np.repeat(np.arange(len(choice)), count)
         after, sign = after[:, source], sign[source]
         weight, turn = weight[node[source]] * chances[edge], turn[node[source]]
         over = positions.targets[edge] < 0
@@ -231,11 +230,6 @@ def unfold(positions: Positions, exact: bool = False, limit: int | None = None) 
     payoffs, masses = (added(inverse, part, len(pairs)) for part in numbers)
     rows, columns = np.divmod(pairs, seats[1].n_sequences)
     return Tree(positions, seats, rows, columns, payoffs, masses, nodes, depth)
-
-
-def _within(count: NDArray[np.int64]) -> NDArray[np.int64]:
-    """0, 1, ... within each group of so many."""
-    return np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
 
 
 def added(keys: NDArray[np.int64], numbers: NDArray[Any], length: int) -> NDArray[Any]:

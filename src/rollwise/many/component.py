@@ -35,7 +35,7 @@ from scipy.sparse import csc_array, csr_array, eye_array, kron
 from scipy.sparse.linalg import splu
 
 from rollwise.graph import StateGraph
-from rollwise.graph.choices import spans
+from rollwise.graph.lotteries import spans
 from rollwise.kernels.chances import UNIT
 from rollwise.kernels.deviations import Table
 
@@ -90,7 +90,7 @@ class Component:
         sizes = self.graph.action_indptr[self.states + 1] - firsts
         self.begins = np.concatenate([[0], np.cumsum(sizes)])
         self.state_of = np.repeat(np.arange(len(self.states)), sizes)
-        self.actions = np.arange(len(self.state_of)) + (firsts - self.begins[:-1])[self.state_of]
+        self.actions = spans(firsts, sizes)
         self.worth = np.zeros((len(self.actions), self.graph.players))
 
     @cached_property

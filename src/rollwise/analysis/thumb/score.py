@@ -28,7 +28,8 @@ from rollwise.engine.following import Following, Memory
 from rollwise.errors import UsageError
 from rollwise.game import is_set
 from rollwise.graph import StateGraph
-from rollwise.graph.choices import actions_of, has_choice, spans
+from rollwise.graph.choices import actions_of, has_choice
+from rollwise.graph.lotteries import spans
 from rollwise.graph.policies import Policy
 from rollwise.layers import layer_of_graph
 from rollwise.thumb.features import Columns, Features
