@@ -27,13 +27,12 @@ from rollwise.derive.by_score import (
     require_points,
     whole_points,
 )
-from rollwise.derive.changed import pointers
 from rollwise.derive.seats import take_seats
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import actions_of, outcomes_of
 from rollwise.graph.endings import regroup
-from rollwise.graph.lotteries import spans
+from rollwise.graph.lotteries import pointers, spans
 from rollwise.graph.policies import Policy, reached_by
 from rollwise.graph.view import Action
 from rollwise.kernels import by_score as kernels

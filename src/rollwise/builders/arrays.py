@@ -23,6 +23,7 @@ import numpy as np
 
 from rollwise.builders.rules import Rules
 from rollwise.graph import KEEP, THROW, Lotteries, StateGraph, sign_of
+from rollwise.graph.lotteries import pointers
 from rollwise.layers import Block, Layer, Pool, block_of
 from rollwise.layers.layer import NO_POOL
 from rollwise.layers.order import endings_of, tables_of
@@ -54,7 +55,7 @@ class Throws(NamedTuple):
     def situation_indptr(self) -> np.ndarray:
         """The first situation of each state: (n_states + 1,) int64."""
         sizes = np.diff(self.indptr)[self.of_state]
-        return np.concatenate([[0], np.cumsum(sizes)])
+        return pointers(sizes)
 
 
 class Arrays(NamedTuple):

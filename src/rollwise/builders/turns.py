@@ -10,6 +10,7 @@ import numpy as np
 
 from rollwise.graph import KEEP, ROLLS_LEFT, THROW, Lotteries
 from rollwise.graph.layout import ThrowLayout
+from rollwise.graph.lotteries import pointers
 from rollwise.layers import Pool
 
 if TYPE_CHECKING:
@@ -173,13 +174,13 @@ def with_turns(
             inner if isinstance(every, slice) else inner[np.repeat(every, of_turns)],
         ]
     )
-    outcome_indptr = np.concatenate([[0], np.cumsum(sizes[order])])
+    outcome_indptr = pointers(sizes[order])
     # Outcomes follow their actions into the new order: outcome k comes from the place k + shift.
     shift = (np.cumsum(sizes) - sizes)[order] - outcome_indptr[:-1]
     counts = np.bincount(state, minlength=n + n * size)
     layout = ThrowLayout(pool.n)
     return {
-        "action_indptr": np.concatenate([[0], np.cumsum(counts)]),
+        "action_indptr": pointers(counts),
         "action_label": np.concatenate(label)[order].astype(np.int32),
         "action_lottery": np.concatenate(lottery)[order].astype(np.int32),
         "outcome_indptr": outcome_indptr,

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from rollwise.errors import RulesError, TooManyStates, UsageError
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import outcome_action
+from rollwise.graph.lotteries import pointers
 from rollwise.kernels import by_score as kernels
 from rollwise.numbers.printed import how_many
 from rollwise.proofs.endless_play import require_ending
@@ -225,7 +226,7 @@ def unroll(
     arrays = (graph.action_indptr, graph.outcome_indptr, graph.outcome_state, points, limit)
     kernels.points_so_far(components.order, components.indptr, *arrays, low, high)
     width = np.maximum(high - low + 1, 0)
-    begins = np.concatenate([np.zeros(1, np.int64), np.cumsum(width)])
+    begins = pointers(width)
     if begins[-1] > MOST_PAIRS:
         raise TooManyStates(
             f"{graph.title}: up to {begins[-1]:,} pairs of a state and a score, more than "

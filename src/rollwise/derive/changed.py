@@ -24,7 +24,7 @@ from rollwise.graph.choices import (
     has_choice,
     outcomes_of,
 )
-from rollwise.graph.lotteries import spans
+from rollwise.graph.lotteries import pointers, spans
 from rollwise.graph.policies import Policy
 
 ROUNDED = 2.0**-50  # more than a value of -1 to 1 changes where it is made of two weights
@@ -289,11 +289,6 @@ def biased(seats: Seats, sure: NDArray[np.float64]) -> tuple[StateGraph, Ints]:
         **whole,
     )
     return game, taken
-
-
-def pointers(sizes: NDArray[Any]) -> Ints:
-    """Start of each row in a concatenation of rows of these sizes, and the end of the last."""
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
 def _outcomes(graph: StateGraph, actions: Ints) -> Arrays:

@@ -23,13 +23,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise import boards
-from rollwise.derive.changed import pointers
 from rollwise.derive.derived_game import DerivedGame
 from rollwise.derive.seats import take_seats
 from rollwise.errors import ParameterError, TooManyStates
 from rollwise.game import Game
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import first_actions, outcomes_of
+from rollwise.graph.lotteries import pointers
 from rollwise.parameters import ParameterSpec
 from rollwise.then import AGAIN, PASS, ending_points, is_over, payoff, seats_on
 

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
-from rollwise.graph.lotteries import spans
+from rollwise.graph.lotteries import pointers, spans
 from rollwise.graph.policies import Policy
 from rollwise.kernels.jit import kernel
 
@@ -231,7 +231,7 @@ def _with_mixtures(seats: Seats, chances: Sequence[NDArray[np.float64]]) -> Seat
     kept = ~mixed
     kept[graph.action_indptr[:-1][mixing]] = True
     action_lottery = graph.action_lottery[kept]
-    action_indptr = np.concatenate([[0], np.cumsum(np.where(mixing, 1, counts))]).astype(np.int64)
+    action_indptr = pointers(np.where(mixing, 1, counts))
     action_lottery[action_indptr[:-1][mixing]] = len(lotteries.reward) + mixed_states.action_lottery
     parts = {
         "action_indptr": action_indptr,

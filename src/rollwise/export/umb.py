@@ -26,6 +26,7 @@ from rollwise.export.models import (
 )
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import chances, outcome_action
+from rollwise.graph.lotteries import pointers
 
 DOUBLE = {"type": "double", "size": 64}
 RATIONAL = {"type": "rational", "size": 128}
@@ -128,7 +129,7 @@ def _probability(graph: StateGraph, more: int) -> tuple[dict[str, Any], Any]:
 
 def _counted(sizes: Any, more: int) -> Any:
     """The first item of each, from the numbers of items; `more` have one each."""
-    return np.append(0, np.cumsum(np.append(sizes, np.ones(more, np.int64)))).astype("<u8")
+    return pointers(np.append(sizes, np.ones(more, np.int64))).astype("<u8")
 
 
 def _bits(mask: Any) -> Any:

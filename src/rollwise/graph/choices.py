@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.graph.lotteries import spans
+from rollwise.graph.lotteries import pointers, spans
 from rollwise.graph.naming import THROW
 from rollwise.graph.state_graph import StateGraph
 from rollwise.graph.view import TIED, sign_of
@@ -292,10 +292,10 @@ def part_of(graph: StateGraph, states: NDArray[Any]) -> tuple[StateGraph, Ints]:
         states=graph.rows_at(states),
         field_names=graph.columns,
         throws=None,
-        action_indptr=np.concatenate([[0], np.cumsum(counts)]),
+        action_indptr=pointers(counts),
         action_label=graph.action_label[actions],
         action_lottery=lottery.astype(np.int32),
-        outcome_indptr=np.concatenate([[0], np.cumsum(sizes)]),
+        outcome_indptr=pointers(sizes),
         outcome_state=np.where(goes_on, place, -1).astype(np.int32),
         lotteries=graph.lotteries.only(used),
         n_roots=len(states),

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from rollwise.errors import EndlessPlay
 from rollwise.graph import StateGraph
-from rollwise.graph.lotteries import Components, spans
+from rollwise.graph.lotteries import Components, pointers, spans
 from rollwise.graph.view import sign_of
 
 Ints = NDArray[np.int64]
@@ -425,7 +425,7 @@ def regroup(
         action_indptr=np.searchsorted(owner, np.arange(n + 1)).astype(np.int64),
         action_label=np.where(ends, stop, graph.action_label[action]).astype(np.int32),
         action_reward=np.where(ends, 0.0, graph.action_reward[action]),
-        outcome_indptr=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+        outcome_indptr=pointers(counts),
         outcome_state=np.where(ending, -1, moved[graph.outcome_state[edges]]).astype(
             graph.outcome_state.dtype
         ),

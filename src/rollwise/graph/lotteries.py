@@ -23,6 +23,11 @@ def spans(begin: NDArray[Any], counts: NDArray[Any]) -> NDArray[np.int64]:
     return np.asarray(np.repeat(shift, counts) + np.arange(int(counts.sum())))
 
 
+def pointers(sizes: NDArray[Any] | list[int]) -> NDArray[np.int64]:
+    """Start of each row in a concatenation of rows of these sizes, and the end of the last."""
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64, copy=False)
+
+
 class Lotteries(NamedTuple):
     """The lotteries of a graph.
 
@@ -77,7 +82,7 @@ class Lotteries(NamedTuple):
     def only(self, kept: NDArray[Any]) -> Lotteries:
         """Some of the lotteries, in this order."""
         sizes = np.diff(self.indptr)[kept]
-        indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        indptr = pointers(sizes)
         place: Any = spans(self.indptr[kept], sizes)
         return Lotteries(indptr, self.reward[kept], *(part[place] for part in self[2:]))
 
@@ -118,7 +123,7 @@ def share(
     )
     first = first_action[:n]
     begin, sizes = outcome_indptr[first], np.diff(outcome_indptr)[first]
-    indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    indptr = pointers(sizes)
     place = spans(begin, sizes)  # the outcomes of the first action of each lottery
     return action_lottery, Lotteries(
         indptr,

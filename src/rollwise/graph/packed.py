@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.graph.choices import in_order, outcomes_of
-from rollwise.graph.lotteries import Components, spans
+from rollwise.graph.lotteries import Components, pointers, spans
 from rollwise.graph.naming import THROW
 from rollwise.graph.state_graph import StateGraph
 
@@ -84,7 +84,7 @@ def packed(graph: StateGraph) -> PackedGraph:
     kind = kind.reshape(-1)
     menus, menu = _menus(kind, counts)
     # A slot is an outcome of a kind; `ends` has the first slot of each kind.
-    ends = np.concatenate([[0], np.cumsum(np.diff(graph.lotteries.indptr)[kinds[:, 1]])])
+    ends = pointers(np.diff(graph.lotteries.indptr)[kinds[:, 1]])
     along = np.arange(len(outcomes)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     slot = ends[np.repeat(kind, sizes)] + along
     target = graph.outcome_state[outcomes].astype(np.int64)

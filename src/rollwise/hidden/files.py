@@ -27,6 +27,7 @@ from rollwise import __version__
 from rollwise.answer import storage
 from rollwise.answer.kept_files import WORTH_KEEPING, sources
 from rollwise.errors import OutputError, RefusedFile, SolutionFileError, UsageError
+from rollwise.graph.lotteries import pointers
 from rollwise.hidden.answer import Answer, Progress, StochasticAnswer, TreeAnswer, solve
 from rollwise.hidden.check import UNIT, bounds, never_ends, proves_positions
 from rollwise.hidden.reading import DEAL, TOGETHER, Positions, read
@@ -295,7 +296,7 @@ def _positions_from(
     )
     if len(shares) != sizes.sum():
         raise ValueError(f"it has {len(shares)} rows")
-    first_row, first_column = (np.concatenate([[0], np.cumsum(part)]) for part in (heights, widths))
+    first_row, first_column = (pointers(part) for part in (heights, widths))
     rows, columns = np.ones(first_row[-1]), np.ones(first_column[-1])
     # the rows of a position: its mover's actions, then those of the other player
     for place, chooses in enumerate(choosers):

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.errors import EndlessPlay, NotConverged
-from rollwise.graph.lotteries import Components
+from rollwise.graph.lotteries import Components, pointers
 from rollwise.hidden.check import UNIT, corners, never_ends, proves_positions
 from rollwise.hidden.reading import ENDED, MOVE, TOGETHER, Positions
 from rollwise.kernels.jit import inner_kernel, kernel
@@ -270,8 +270,8 @@ def solve_matrices(game: Matrices, title: str) -> Plan:
     n, first_outcome = len(game.heights), game.first_outcome[game.first_choice]
     components = Components.of(first_outcome, game.targets.astype(np.int32))
     order, first = components.order.astype(np.int64), components.indptr
-    first_row = np.concatenate([[0], np.cumsum(game.heights)])
-    first_column = np.concatenate([[0], np.cumsum(game.widths)])
+    first_row = pointers(game.heights)
+    first_column = pointers(game.widths)
     rows, columns = np.ones(first_row[-1]), np.ones(first_column[-1])
     values, bounds = np.zeros(n), np.zeros(n)
     plan, widest = (
@@ -365,7 +365,7 @@ def evaluate_positions(
         np.stack([own if responder == k else ones for k in seats], axis=1).ravel()
         for own, seats in ((game.heights, (0, 1)), (game.widths, (1, 0)))
     )
-    first_choice = np.concatenate([[0], np.cumsum(heights * widths)])
+    first_choice = pointers(heights * widths)
     number = first_choice[position] + choice  # of the new choice
     outcome = np.concatenate([np.arange(len(choice_of))] * 2)
     source = np.concatenate([choice_of, choice_of + n_choices])

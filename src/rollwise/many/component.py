@@ -35,7 +35,7 @@ from scipy.sparse import csc_array, csr_array, eye_array, kron
 from scipy.sparse.linalg import splu
 
 from rollwise.graph import StateGraph
-from rollwise.graph.lotteries import spans
+from rollwise.graph.lotteries import pointers, spans
 from rollwise.kernels.chances import UNIT
 from rollwise.kernels.deviations import Table
 
@@ -88,7 +88,7 @@ class Component:
         self.states = components.order[slice(*components.indptr[here])].astype(np.int64)
         firsts = self.graph.action_indptr[self.states].astype(np.int64)
         sizes = self.graph.action_indptr[self.states + 1] - firsts
-        self.begins = np.concatenate([[0], np.cumsum(sizes)])
+        self.begins = pointers(sizes)
         self.state_of = np.repeat(np.arange(len(self.states)), sizes)
         self.actions = spans(firsts, sizes)
         self.worth = np.zeros((len(self.actions), self.graph.players))

@@ -23,6 +23,7 @@ from rollwise.errors import RulesError
 from rollwise.game import Game, has_many, require_game
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import outcomes_of
+from rollwise.graph.lotteries import pointers
 from rollwise.kernels.deviations import Table, find_feedback
 from rollwise.numbers.shares import brought
 from rollwise.then import bits_of, then_text
@@ -244,9 +245,9 @@ def seen_from(
     movers = np.repeat(np.arange(n, dtype=np.int32), size)[:, None]
     return StateGraph.of_arrays(
         states=np.hstack([np.tile(flat.states, (n, 1)), movers]),
-        action_indptr=np.concatenate([[0], np.cumsum(counts)]),
+        action_indptr=pointers(counts),
         action_reward=np.zeros(len(sizes)),
-        outcome_indptr=np.concatenate([[0], np.cumsum(sizes)]),
+        outcome_indptr=pointers(sizes),
         outcome_passes=np.zeros(len(whole["outcome_state"]), np.bool_),
         field_names=(*flat.field_names, "seat"),
         action_names=graph.action_names,

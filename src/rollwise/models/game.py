@@ -29,6 +29,7 @@ import numpy as np
 from rollwise.errors import ParameterError
 from rollwise.game import AGAIN, END, PASS, Game, parameter, payoff
 from rollwise.graph import StateGraph
+from rollwise.graph.lotteries import pointers
 from rollwise.models.model import OVER, Mask, Model, simple_fraction
 
 MAX_TOTAL_WEIGHT = 2**62
@@ -125,10 +126,10 @@ class Building:
         names = dict(model.action_names) | {stop: "end", stop + 1: "receive"}
         return StateGraph.of_arrays(
             states=np.concatenate(rows).astype(np.int32),
-            action_indptr=np.append(0, np.cumsum(self.counts)),
+            action_indptr=pointers(self.counts),
             action_label=np.array(self.label, np.int32),
             action_reward=np.array(self.reward, np.float64),
-            outcome_indptr=np.append(0, np.cumsum(self.sizes)),
+            outcome_indptr=pointers(self.sizes),
             outcome_state=np.array(self.target, np.int32),
             outcome_weight=np.array(self.weight),
             outcome_passes=np.array(self.passes, np.bool_),
