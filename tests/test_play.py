@@ -233,7 +233,7 @@ def test_a_mistake_may_cost_infinitely_much(last):
     assert ledger.result == (np.inf if last else 3.0)
     assert ledger.total_skill == np.inf
     (reviewed,) = review([session, session])
-    assert (reviewed.score, reviewed.standard_error) == (np.inf, None)
+    assert (reviewed.score, reviewed.standard_error) == (None if last else np.inf, None)
 
 
 def test_the_stake_of_two_players_is_seen_from_both_sides():
