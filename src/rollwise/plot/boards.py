@@ -138,10 +138,10 @@ def _svg(inside: str, tall: float, label: str) -> str:
 
 
 class Cards:
-    """The boards of positions, with marks at the cells that the best move changes."""
+    """The boards of positions; with `hints` the cells that the best move changes are marked."""
 
-    def __init__(self, solution: Solution) -> None:
-        self.solution = solution
+    def __init__(self, solution: Solution, *, hints: bool = True) -> None:
+        self.solution, self.hints = solution, hints
         self.narrator = Narrator(solution.graph, solution.game)
         self.marks = False  # whether a drawn board has marked cells
 
@@ -166,7 +166,7 @@ class Cards:
         has_dice = any(cell.kind == "die" for row in board for cell in row)
         throw = () if has_dice else self.solution.graph.view[state].throw
         thrown = _board([self.narrator.throw_cells(throw)], set())
-        marked = self._marked(state, board)
+        marked = self._marked(state, board) if self.hints else set()
         self.marks |= bool(marked)
         for drawing, width, height in (thrown, _board(board, marked)):
             if width:
