@@ -312,7 +312,7 @@ def test_rules_are_found_turn_by_turn(tmp_path):
 def test_losses_turn_by_turn_are_win_probabilities_in_a_game_that_is_won(tmp_path):
     game = SumToWin()
     answer = solve_by_layers(game)
-    found, graph = find_turn_rules(game, answer, 6, evaluations=20)
+    found, _ = find_turn_rules(game, answer, 6, evaluations=20)
     for rule in found.rules:
         ((value, _),) = worth_by_layers(game, [rule.rule])
         assert rule.loss == pytest.approx((answer.value - value) / 2, abs=1e-12)
