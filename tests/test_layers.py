@@ -15,6 +15,8 @@ from rollwise import AGAIN, END, PASS, WIN, Game, parameter, payoff, solve, solv
 from rollwise.analysis.check import check
 from rollwise.answer.by_layers import ByLayer
 from rollwise.builders.rules import Rules
+from rollwise.builders.some_states import some_states
+from rollwise.derive.changed import with_ends
 from rollwise.engine.search import Search
 from rollwise.errors import RulesError, UsageError
 from rollwise.games.pig import Pig, Piglet, Turn, TwoDicePig
@@ -351,3 +353,12 @@ def test_a_layer_swept_in_pairs_of_groups_has_the_values_of_its_graph(monkeypatc
     rows = whole.numbers_of(on_two.space.states)
     off = np.abs(whole.values[rows] - on_two.values)
     assert np.all(off <= whole.error_bounds[rows] + on_two.error_bounds)
+
+
+@pytest.mark.parametrize("off", [-4e-16, 0.0, 4e-16])
+def test_a_sure_win_with_a_rounded_value_is_no_payoff_of_its_own(off):
+    graph, rows = some_states(Rules(Pig(target=6)), np.array([[0, 0, 3]], np.int32))
+    values = np.resize([1.0 + off, -1.0 - off, 0.25], len(rows))
+    part = with_ends(graph, rows, values, False)
+    assert not part.has_stakes
+    assert with_ends(graph, rows, 2 * values, True).has_stakes

@@ -109,7 +109,8 @@ def with_ends(
     first = np.cumsum(sizes) - sizes
     weight, payoff = np.ones(sizes.sum()), np.zeros(sizes.sum())
     if is_won:
-        payoff[first] = np.where(split, 1.0, values)
+        # the value of a sure win or loss may be rounded, and is no other payoff
+        payoff[first] = values if stakes else np.where(split, 1.0, 2 * chance - 1)
         weight[first[split]] = chance[split]
         payoff[first[split] + 1], weight[first[split] + 1] = -1.0, 1 - chance[split]
     ends = flat.with_arrays(
