@@ -362,3 +362,8 @@ def test_a_sure_win_with_a_rounded_value_is_no_payoff_of_its_own(off):
     part = with_ends(graph, rows, values, False)
     assert not part.has_stakes
     assert with_ends(graph, rows, 2 * values, True).has_stakes
+
+
+@pytest.mark.parametrize("game", [Yahtzee(boxes=1), Pig(target=3)], ids=str)
+def test_only_games_that_are_won_have_draws(game):
+    assert solve_by_layers(game).space.has_draws is solve(game).graph.has_draws is False
