@@ -11,7 +11,7 @@ import pytest
 from little_games import Lanes
 
 import rollwise
-from rollwise import AGAIN, END, PASS, WIN, Game, parameter, payoff, solve, solve_by_layers
+from rollwise import AGAIN, END, LOSE, PASS, WIN, Game, parameter, payoff, solve, solve_by_layers
 from rollwise.analysis.check import check
 from rollwise.answer.by_layers import ByLayer
 from rollwise.builders.rules import Rules
@@ -367,3 +367,33 @@ def test_a_sure_win_with_a_rounded_value_is_no_payoff_of_its_own(off):
 @pytest.mark.parametrize("game", [Yahtzee(boxes=1), Pig(target=3)], ids=str)
 def test_only_games_that_are_won_have_draws(game):
     assert solve_by_layers(game).space.has_draws is solve(game).graph.has_draws is False
+
+
+@dataclass(frozen=True)
+class Late(Game):
+    """A payoff of 3, or a later position that is won or lost."""
+
+    players: ClassVar = 1
+
+    def start(self):
+        return Lanes(0, 0)
+
+    def actions(self, s):
+        yield 0
+
+    def outcomes(self, s, action):
+        yield 1, payoff(3) if s.mine == 0 else WIN, s
+        if s.mine == 0:
+            yield 1, AGAIN, Lanes(1, 0)
+        else:
+            yield 2, LOSE, s
+
+    def progress(self, s):
+        return s.mine
+
+
+def test_advice_of_a_large_game_for_stakes_is_in_payoffs_everywhere(monkeypatch):
+    answer = solve_by_layers(Late())
+    monkeypatch.setattr("rollwise.answer.layered_states.LayeredStates.is_small", False)
+    for mine in range(2):
+        assert answer.advise((mine, 0)).worth_name == "expected payoff"
