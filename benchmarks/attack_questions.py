@@ -259,7 +259,8 @@ def reviews(case: Case) -> None:
                 gain = action.reward + (out.payoff if out.is_over else 0.0)
                 made += np.array([gain, -gain][:n]) * (1 - 2 * mover)
                 cost = case.sign * (case.solution.values[state] - case.worth(action))
-                case.hold("cost", entry.cost, cost if state.is_choice else 0.0, 1e-9)
+                if not np.isnan(cost):  # of two infinite values
+                    case.hold("cost", entry.cost, cost if state.is_choice else 0.0, 1e-9)
             elif out.is_over:
                 shares = np.roll(out.shares, mover)
                 made += shares if case.graph.is_score else 2 * shares - 1

@@ -6,12 +6,16 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import pytest
+from little_games import Spot
 
 import rollwise
 from rollwise import AGAIN, DRAW, LOSE, PASS, WIN, Game
 from rollwise.answer.layer_folder import open_folder
+from rollwise.answer.layered_states import LayeredStates
 from rollwise.answer.verify import verify_layers
+from rollwise.coach import Session, Table
 from rollwise.errors import EndlessPlay
+from rollwise.simulate.turn_by_turn import best_play, play_turn_by_turn
 
 pytestmark = pytest.mark.needs_jit
 
@@ -112,3 +116,39 @@ class Staring(Stuck):
 def test_a_game_without_a_value_is_refused():
     with pytest.raises(EndlessPlay, match="the game may have no value"):
         rollwise.solve_by_layers(Staring())
+
+
+@dataclass(frozen=True)
+class Sure(Game):
+    """Wait, or throw a coin that wins or leaves all as it is: a win is sure, unless one waits."""
+
+    players: ClassVar = 1
+    endless: ClassVar = "lose"
+
+    def start(self):
+        return Spot(0)
+
+    def actions(self, s):
+        yield 0
+        yield 1
+
+    def outcomes(self, s, action):
+        yield 1, AGAIN, Spot(s.place if action == 0 or s.place == 1 else 1)
+        if action == 1 and s.place == 1:
+            yield 1, WIN, s
+
+    def progress(self, s):
+        return s.place
+
+
+def test_the_best_player_of_a_large_answer_does_not_wait_for_ever(monkeypatch):
+    """Its turns are graphs of some positions, which don't show that waiting goes on."""
+    answer = rollwise.solve_by_layers(Sure())
+    monkeypatch.setattr(LayeredStates, "is_small", False)
+    session = Session(Table.of(answer, Sure()), ["machine"], ["optimal"], seed=1)
+    for _ in range(100):
+        if not session.is_over:
+            session.choose(session.machine_choice())
+            session.roll()
+    assert session.is_over
+    assert play_turn_by_turn(Sure(), best_play(answer), 20, 1).over.all()

@@ -11,10 +11,12 @@ import pytest
 from little_games import Lanes
 
 import rollwise
-from rollwise import AGAIN, END, PASS, WIN, Game, parameter, payoff, solve, solve_by_layers
+from rollwise import AGAIN, END, LOSE, PASS, WIN, Game, parameter, payoff, solve, solve_by_layers
 from rollwise.analysis.check import check
 from rollwise.answer.by_layers import ByLayer
 from rollwise.builders.rules import Rules
+from rollwise.builders.some_states import some_states
+from rollwise.derive.changed import with_ends
 from rollwise.engine.search import Search
 from rollwise.errors import RulesError, UsageError
 from rollwise.games.pig import Pig, Piglet, Turn, TwoDicePig
@@ -351,3 +353,47 @@ def test_a_layer_swept_in_pairs_of_groups_has_the_values_of_its_graph(monkeypatc
     rows = whole.numbers_of(on_two.space.states)
     off = np.abs(whole.values[rows] - on_two.values)
     assert np.all(off <= whole.error_bounds[rows] + on_two.error_bounds)
+
+
+@pytest.mark.parametrize("off", [-4e-16, 0.0, 4e-16])
+def test_a_sure_win_with_a_rounded_value_is_no_payoff_of_its_own(off):
+    graph, rows = some_states(Rules(Pig(target=6)), np.array([[0, 0, 3]], np.int32))
+    values = np.resize([1.0 + off, -1.0 - off, 0.25], len(rows))
+    part = with_ends(graph, rows, values, False)
+    assert not part.has_stakes
+    assert with_ends(graph, rows, 2 * values, True).has_stakes
+
+
+@pytest.mark.parametrize("game", [Yahtzee(boxes=1), Pig(target=3)], ids=str)
+def test_only_games_that_are_won_have_draws(game):
+    assert solve_by_layers(game).space.has_draws is solve(game).graph.has_draws is False
+
+
+@dataclass(frozen=True)
+class Late(Game):
+    """A payoff of 3, or a later position that is won or lost."""
+
+    players: ClassVar = 1
+
+    def start(self):
+        return Lanes(0, 0)
+
+    def actions(self, s):
+        yield 0
+
+    def outcomes(self, s, action):
+        yield 1, payoff(3) if s.mine == 0 else WIN, s
+        if s.mine == 0:
+            yield 1, AGAIN, Lanes(1, 0)
+        else:
+            yield 2, LOSE, s
+
+    def progress(self, s):
+        return s.mine
+
+
+def test_advice_of_a_large_game_for_stakes_is_in_payoffs_everywhere(monkeypatch):
+    answer = solve_by_layers(Late())
+    monkeypatch.setattr("rollwise.answer.layered_states.LayeredStates.is_small", False)
+    for mine in range(2):
+        assert answer.advise((mine, 0)).worth_name == "expected payoff"

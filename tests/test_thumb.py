@@ -15,6 +15,7 @@ from cli_runner import output, refusal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stalling_games import Trap
+from throwing import SumToWin
 
 import rollwise
 from rollwise import DRAW, LOSE, PASS, WIN, Game
@@ -22,7 +23,7 @@ from rollwise.analysis.thumb.clauses import OnGraph
 from rollwise.analysis.thumb.frontier import certified_rule, find_rules
 from rollwise.analysis.thumb.score import Setting
 from rollwise.analysis.thumb.turn_search import find_turn_rules
-from rollwise.analysis.thumb.turns import one_position, worth_by_layers
+from rollwise.analysis.thumb.turns import evaluate_rule, one_position, worth_by_layers
 from rollwise.answer.evaluation import best_response, evaluate
 from rollwise.answer.references import Policies
 from rollwise.answer.solve_by_layers import solve_by_layers
@@ -306,6 +307,23 @@ def test_rules_are_found_turn_by_turn(tmp_path):
     match = simulate_large(game, str(path), games=2000, seed=1, answer=lambda: answer)
     score = match.sides[0].score
     assert abs(score.mean - known.values[0]) < 5 * score.standard_error
+
+
+def test_losses_turn_by_turn_are_win_probabilities_in_a_game_that_is_won(tmp_path):
+    game = SumToWin()
+    answer = solve_by_layers(game)
+    found, _ = find_turn_rules(game, answer, 6, evaluations=20)
+    for rule in found.rules:
+        ((value, _),) = worth_by_layers(game, [rule.rule])
+        assert rule.loss == pytest.approx((answer.value - value) / 2, abs=1e-12)
+    assert found.rules
+    path = tmp_path / "rule.json"
+    path.write_text(json.dumps({"rule": [{"most": ["number"]}]}))
+    evaluation, _ = evaluate_rule(game, str(path))
+    on_the_graph = evaluate(game, str(path), starts=[0])
+    assert evaluation.values[0] == pytest.approx(on_the_graph.values[0], abs=1e-12)
+    assert not evaluation.is_score
+    assert evaluation.win_probability[0] == on_the_graph.win_probability[0]
 
 
 def rule_on_the_page():

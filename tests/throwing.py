@@ -275,3 +275,35 @@ class HighestCounted(HighestPair):
 
     def outcomes(self, s, throw, rolls_left, action):
         yield self.after(s, throw, rolls_left)
+
+
+class Sum(NamedTuple):
+    turns: int
+    made: int
+
+
+@dataclass(frozen=True)
+class SumToWin(Game):
+    """Two turns of two dice, thrown twice at most: a sum of 12 or more wins."""
+
+    players: ClassVar = 1
+
+    def start(self):
+        return Sum(0, 0)
+
+    def throws(self, s):
+        return dice.pool(2, sides=4, rerolls=1)
+
+    def actions(self, s, throw):
+        yield 0
+        yield 1
+
+    def outcomes(self, s, throw, action):
+        made = s.made + (max(throw) * 2 if action else sum(throw)) - action
+        if s.turns == 0:
+            yield 1, AGAIN, Sum(1, made)
+        else:
+            yield 1, WIN if made >= 12 else LOSE, s
+
+    def progress(self, s):
+        return s.turns

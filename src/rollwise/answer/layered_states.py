@@ -93,7 +93,10 @@ class LayeredStates:
 
         rules, facts = (
             Rules(game),
-            replace(facts, has_draws=facts.has_draws and not facts.has_stakes),
+            replace(
+                facts,
+                has_draws=facts.has_draws and not facts.has_stakes and game.objective == "win",
+            ),
         )
         return cls(
             game=game,

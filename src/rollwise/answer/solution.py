@@ -103,6 +103,8 @@ class Solution:
         The time of the earlier run that found it, if any (see `rollwise.answer.kept`).
     profile : Equilibrium or None
         Of three or more players: see `equilibrium`.
+    taken : (n_states,) int64 or None
+        The actions to take, where a larger answer has chosen them: see `near`.
     """
 
     space: StateGraph | LayeredStates
@@ -118,6 +120,7 @@ class Solution:
     proved: bool = True
     kept_from: str | None = None
     profile: Equilibrium | None = None
+    taken: NDArray[np.int64] | None = None
 
     @property
     def equilibrium(self) -> Equilibrium:
@@ -201,7 +204,22 @@ class Solution:
             return self, states
         graph, run = self.space.turns(states, self.values, self.error_bounds)
         part = Solution.of_run(graph, self.game, run)
-        return replace(part, run=None), np.arange(len(states))
+        return replace(part, run=None, taken=self._taken(graph, states)), np.arange(len(states))
+
+    def _taken(self, graph: StateGraph, states: NDArray[np.int64]) -> NDArray[np.int64] | None:
+        """The actions of an answer by layers in the first states of a graph, without throws.
+
+        Of equally good actions they are those that lead out of waiting, which a graph of some
+        positions doesn't show.
+        """
+        from rollwise.graph.choices import first_of_each_state
+
+        assert not isinstance(self.space, StateGraph)
+        if self.space.has_throws:
+            return None
+        chosen = np.full(graph.n_states, -1)
+        chosen[: len(states)] = self.space.actions[states]
+        return first_of_each_state(graph, graph.action_label == chosen[graph.action_state])
 
     def near_rows(self, rows: NDArray[np.int32]) -> Solution:
         """As `near`, for positions given by their fields: (n, n_fields) int32."""
@@ -556,6 +574,8 @@ class Solution:
 
         if self.profile is not None:
             return self.profile.likeliest
+        if self.taken is not None:
+            return self.taken
         good = keep_bounds(self.graph, self.ahead, self.is_best)
         return first_best(self.graph, good, self.is_best, self.values)
 
@@ -588,7 +608,7 @@ class Solution:
             may_wait,
         )
 
-        few = len(states) <= FEW and self.profile is None
+        few = len(states) <= FEW and self.profile is None and self.taken is None
         if "best_actions" in vars(self) or not few:
             return self.best_actions[states]
         part, ahead = self._look_at(states)

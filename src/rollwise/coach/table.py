@@ -97,6 +97,9 @@ class Table:
             space=joined(old.graph, new.graph),
             values=np.concatenate([old.values, new.values]),
             error_bounds=np.concatenate([old.error_bounds, new.error_bounds]),
+            taken=None
+            if old.taken is None or new.taken is None
+            else np.concatenate([old.taken, old.graph.n_actions + new.taken]),
             run=None,
         )
         for name in ("policies", "narrator"):  # of the smaller graph

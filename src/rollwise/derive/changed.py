@@ -95,9 +95,11 @@ def with_ends(
         The border values for the mover. In a game of wins and losses, the probability of
         winning is stored as two weights; rounding changes it by less than `ROUNDED`.
     stakes : bool
-        The game is played for more than a win.
+        The game is played for more than a win, also where these positions show no such payoff.
     """
     flat, n_border = graph.flat, graph.n_border
+    if stakes and not flat.has_stakes:
+        flat = replace(flat, lotteries=flat.lotteries.with_stakes())
     if not n_border:
         return flat
     blank = np.full((n_border, len(flat.field_names) - rows.shape[1]), NO_THROW, np.int32)
@@ -109,7 +111,8 @@ def with_ends(
     first = np.cumsum(sizes) - sizes
     weight, payoff = np.ones(sizes.sum()), np.zeros(sizes.sum())
     if is_won:
-        payoff[first] = np.where(split, 1.0, values)
+        # the value of a sure win or loss may be rounded, and is no other payoff
+        payoff[first] = values if stakes else np.where(split, 1.0, 2 * chance - 1)
         weight[first[split]] = chance[split]
         payoff[first[split] + 1], weight[first[split] + 1] = -1.0, 1 - chance[split]
     ends = flat.with_arrays(

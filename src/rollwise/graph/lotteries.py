@@ -73,6 +73,17 @@ class Lotteries(NamedTuple):
         pairs = list(zip(self, others, strict=True))[1:]  # of all but `indptr`
         return Lotteries(indptr, *(np.concatenate(pair) for pair in pairs))
 
+    def with_stakes(self) -> Lotteries:
+        """These lotteries, and one that no action has, whose payoff is no win, draw or loss.
+
+        A part of a game that is played for stakes may have none of its own.
+        """
+        ending = (np.ones(1), np.ones(1), np.zeros(1), np.full(1, 2.0))
+        parts = zip(ending, (self.weight, self.over, self.passes, self.payoff), strict=True)
+        weight, over, passes, payoff = (number.astype(part.dtype) for number, part in parts)
+        extra = Lotteries(np.array([0, 1]), np.zeros(1), weight, over, passes, payoff)
+        return self.followed_by(extra)
+
     def chances(self) -> NDArray[np.float64]:
         """How likely each outcome is: (n_lottery_outcomes,) float64, each within 4 roundings."""
         total = np.add.reduceat(self.weight, self.indptr[:-1])

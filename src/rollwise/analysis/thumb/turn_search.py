@@ -73,7 +73,7 @@ class Sample:
     """A sample of positions from games by one rule, for the turn losses of other rules."""
 
     def __init__(self, game: Game, answer: Solution, rule: Rule, games: int, seed: int):
-        self._sign = float(sign_of(game.objective))
+        self._sign, self._unit = float(sign_of(game.objective)), _unit(answer)
         rules = Rules(game)
         rows, self._times = _played(rules, rule, games, seed)
         self.positions, positions = _turns_of(rules, rows)
@@ -88,7 +88,7 @@ class Sample:
         self._kept: dict[object, tuple[NDArray[np.int32], NDArray[np.int32]]] = {}
 
     def loss(self, rule: Rule) -> float:
-        """The estimated loss of a rule in a game, in points."""
+        """The estimated loss of a rule in a game: a win probability, or points."""
         kept = self._kept.get(rule.clauses[0])
         # rules that keep alike share the kept dice, which take most of the time
         if kept is None:
@@ -97,7 +97,12 @@ class Sample:
             kept = self._kept[rule.clauses[0]] = self.positions.kept_by(rule)
         says = Says(*kept, *self.positions.filled_by(rule))
         worth = self.positions.worth(says, self._next).mean(axis=1)
-        return float(np.sum(self._times * (self._best - worth)))
+        return self._unit * float(np.sum(self._times * (self._best - worth)))
+
+
+def _unit(answer: Solution) -> float:
+    """The factor from values to losses, which are win probabilities where there are any."""
+    return 1.0 if answer.is_score else 0.5
 
 
 def _turns_of(rules: Rules, rows: NDArray[np.int32]) -> tuple[TurnPositions, NDArray[np.int32]]:
@@ -292,9 +297,12 @@ def find_turn_rules(
     graph = one_position(game)
     rules = list(dict.fromkeys(rule for rule, _ in met.rules))
     best, off = float(answer.values[answer.start]), float(answer.error_bounds[answer.start])
-    sign = float(sign_of(game.objective))
+    unit, sign = _unit(answer), float(sign_of(game.objective))
     certified = zip(rules, worth_by_layers(game, rules, progress=progress), strict=True)
-    losses = [(rule, sign * (best - worth), bound + off) for rule, (worth, bound) in certified]
+    losses = [
+        (rule, unit * sign * (best - worth), unit * (bound + off))
+        for rule, (worth, bound) in certified
+    ]
     scored_rules = list[RuleOfThumb]()
     # a rule with more integers must lose less
     for rule, loss, bound in sorted(losses, key=lambda one: (one[0].numbers, one[1])):

@@ -554,5 +554,5 @@ def evaluate_rule(
     values[0], bounds[0] = value, bound
     return Evaluation(
         *(name, name, values, values, bounds, bounds, "exact", Status.CONVERGED, 0),
-        is_score=True,
+        is_score=graph.is_score,
     ), graph
