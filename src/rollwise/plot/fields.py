@@ -394,8 +394,8 @@ def view(
     asked = [field_index(solution, name) for name in (choices.x, choices.y) if name is not None]
     if len(asked) != len(set(asked)):
         raise UsageError(f"x and y are both {choices.x}; choose two different fields")
-    thrown = solution.graph.throw_columns
-    sets = [f for f in set_fields(solution, states) if f not in asked or f not in thrown]
+    faces_asked = {*asked} & {*solution.graph.throw_columns}
+    sets = [f for f in set_fields(solution, states) if f not in faces_asked]
     for f in asked:
         if f in sets:
             raise UsageError(f"{names[f]} holds sets, which have no place along an axis")
