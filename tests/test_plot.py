@@ -379,8 +379,11 @@ class Mexican(Beaten):
 
 
 def test_the_faces_of_dice_are_axes_if_asked_for():
-    """Otherwise positions with their throws are drawn as boards."""
+    """Those of two dice are axes anyway, and those of more lie on boards."""
     solution = solve(Mexican())
     figure = plot(solution, "policy", x="throw.0", y="throw.1", where="beat == 0 and throws == 2")
     layout = figure.to_plotly_json()["layout"]
     assert list(layout["xaxis"]["range"]) == list(layout["yaxis"]["range"]) == [0.5, 6.5]
+    alike = plot(solution, "policy", where="beat == 0 and throws == 2").to_plotly_json()["layout"]
+    assert alike["xaxis"]["range"] == layout["xaxis"]["range"]
+    assert "throw.1 (upwards) by throw.0 (across)" in alike["meta"]["alt"]
