@@ -211,6 +211,7 @@ def test_a_played_game(monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO("nonsense\nhelp\nhint\nB\n1\n1\n"))
     told = output("play", "kuhn-poker", "--seed", "3", "--coach", "always")
     assert "'nonsense' can't be done here; the choices are check, bet" in told
+    assert told.startswith("kuhn-poker cards=3  (seed 3)\n")
     assert KuhnPoker().description.splitlines()[0] in told
     assert "'B'" not in told  # the beginning of a name
     assert re.search(r"you (win|lose): payoff [+-]\d", told)

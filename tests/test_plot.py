@@ -361,3 +361,29 @@ def test_a_picture_without_a_kind_is_of_the_policy(tmp_path):
     done = run("plot", "pig", "target=6", cwd=tmp_path)
     assert "wrote pig-policy.html" in done.stdout
     assert (tmp_path / "pig-policy.html").exists()
+
+
+class Mexican(Beaten):
+    """As `Beaten`, with two dice."""
+
+    def throws(self, s):
+        for first in range(1, 7):
+            for second in range(1, 7):
+                yield 1, (first, second)
+
+    def actions(self, s, throw):
+        return super().actions(s, max(throw))
+
+    def outcomes(self, s, throw, action):
+        return super().outcomes(s, max(throw), action)
+
+
+def test_the_faces_of_dice_are_axes_if_asked_for():
+    """Those of two dice are axes anyway, and those of more lie on boards."""
+    solution = solve(Mexican())
+    figure = plot(solution, "policy", x="throw.0", y="throw.1", where="beat == 0 and throws == 2")
+    layout = figure.to_plotly_json()["layout"]
+    assert list(layout["xaxis"]["range"]) == list(layout["yaxis"]["range"]) == [0.5, 6.5]
+    alike = plot(solution, "policy", where="beat == 0 and throws == 2").to_plotly_json()["layout"]
+    assert alike["xaxis"]["range"] == layout["xaxis"]["range"]
+    assert "throw.1 (upwards) by throw.0 (across)" in alike["meta"]["alt"]

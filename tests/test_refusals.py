@@ -32,7 +32,9 @@ solve unmarked.py | size is no parameter yet & @dataclass(frozen=True)
 solve piglet --save unmarked.py | unmarked.py is a program & another name
 export piglet --to json --out unmarked.py | isn't overwritten
 verify unmarked.py | unmarked.py names a game & file is missing
-tune pig | --vary & rollwise tune --help
+tune pig | --vary & A parameter and its values: 20..120 & rollwise tune --help
+evaluate pig | --policy & optimal, random
+solve | Missing argument 'GAME': A game & rollwise solve --help
 solve gameless.py | gameless.py has no game & class Own(Game)
 solve pig size=3 | pig & size & target
 solve pig target | name=value

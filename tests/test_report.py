@@ -277,3 +277,11 @@ def test_a_form_of_a_form_has_no_command_in_its_report():
     solution = rollwise.solve(Threes(dice=2).contest().within(2))
     assert "rollwise report" not in report(solution)
     assert "rollwise report threes dice=2" in report(rollwise.solve(Threes(dice=2).contest()))
+
+
+@pytest.mark.parametrize(
+    ("game", "has_draws"), [(Pig(target=6), False), (rollwise.Duel(Threes(dice=2)), True)], ids=str
+)
+def test_draws_are_told_where_there_are_some(game, has_draws):
+    text = re.sub(r"<[^>]+>", " ", rollwise.solve(game).report().html)
+    assert ("A draw counts as half a win" in text) == has_draws

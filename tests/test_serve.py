@@ -24,6 +24,7 @@ from conftest import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
+from tests.little_games import Faces, PassAChip
 from tests.small_games import SMALL
 
 import rollwise
@@ -32,6 +33,7 @@ from rollwise.coach.tally import policy_losses
 from rollwise.documents.answers import advice_document
 from rollwise.documents.games import games_document
 from rollwise.documents.model import documents_of, encode, html_of, union_of
+from rollwise.documents.served import start_document
 from rollwise.documents.solved import solved_document
 from rollwise.errors import UnknownState
 from rollwise.games import available, create, find
@@ -623,3 +625,12 @@ def test_a_header_gives_nobody_another_address(process):
         asking.request("GET", "/api/games", headers={"X-Forwarded-For": f"10.0.0.{number}"})
         statuses.append(asking.getresponse().status)
     assert 429 in statuses
+
+
+def test_the_board_of_many_fields_has_no_tiles():
+    """They would be too small for their numbers; few fields have tiles."""
+    kinds = [
+        {cell[0] for row in start_document(game).boards[0].cells for cell in row}
+        for game in (Faces(), PassAChip())
+    ]
+    assert kinds == [{"label"}, {"label", "tile"}]

@@ -78,7 +78,11 @@ def _run() -> int:
     except CLICK_EXCEPTION as error:
         # one line for a wrong use of options, as for every other mistake
         name = error.ctx.info_name if error.ctx and error.ctx.parent else "COMMAND"
-        say(f"{error.format_message()} (rollwise {name} --help says more)")
+        text = error.format_message()
+        about = " ".join((getattr(getattr(error, "param", None), "help", None) or "").split())
+        if text.startswith("Missing ") and about:
+            text = f"{text.removesuffix('.')}: {about}"
+        say(f"{text} (rollwise {name} --help says more)")
         return int(error.exit_code)
     except MemoryError:
         say("out of memory; smaller parameters, a lower --max-states or more --memory help")

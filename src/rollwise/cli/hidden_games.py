@@ -349,6 +349,7 @@ def play(
     opponent = answer.with_policies((against, against)) if against != "optimal" else answer
     seed = fresh_seed() if seed is None else check_seed(seed)
     walk, lost, last = Walk(answer, np.random.default_rng(seed)), 0.0, ""
+    _say(f"{answer.positions.title}  (seed {seed})")
     while not walk.is_over:
         indices, shown = list[int](), list[str]()
         last = answer.positions.text(walk.position)

@@ -14,6 +14,8 @@ from rollwise.documents.model import Bound, Chance, Cost, GameDocument, Part, St
 from rollwise.errors import RollwiseError, UnknownState
 from rollwise.graph.layout import StateLayout
 
+MOST_ROWS = 2  # of tiles, on the small board of a listed game
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -183,12 +185,14 @@ def start_document(game: Game) -> Boards:
     words, layout = Words(game.base_game), StateLayout.of(game.base_game)
     state = game.base_game.start()
     row = [int(number) for number in layout.numbers(state)]
-    whole: dict[str, list[Any]] = {}  # the fields of a tuple together
+    whole: dict[str, list[str]] = {}  # the fields of a tuple together
     for name, n in zip(layout.columns, row, strict=True):
         text = words.text("field_text", name, n) or str(n)
-        whole.setdefault(name.partition(".")[0].replace("_", " "), []).append(tile(text))
+        whole.setdefault(name.partition(".")[0].replace("_", " "), []).append(text)
+    # the tiles of many rows would be too small for their numbers
+    cell = tile if len(whole) <= MOST_ROWS else label
     board = words.cells(state) or [
-        [label(name), *tiles] for name, tiles in list(whole.items())[:MOST_FIELDS]
+        [label(name), *map(cell, texts)] for name, texts in list(whole.items())[:MOST_FIELDS]
     ]
     return Boards.on(game, boards=[PlacedBoard(row, _numbers(board))])
 

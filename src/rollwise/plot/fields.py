@@ -98,6 +98,16 @@ def set_fields(solution: Solution, states: Ints) -> list[int]:
     ]
 
 
+def two_dice(solution: Solution, states: Ints) -> list[int]:
+    """The columns of the throw, if the throws before a choice are those of two dice."""
+    graph = solution.graph
+    faces = graph.rows[states][:, graph.throw_columns]
+    faces = faces[(faces != NO_THROW).all(axis=1)]
+    is_pair = faces.shape[1] == 2 and not graph.has_pool and len(faces)
+    most = 2 * MOST_NAMED
+    return list(graph.throw_columns) if is_pair and faces.min() > 0 and faces.max() < most else []
+
+
 def wants_boards(solution: Solution, states: Ints, choices: Choices) -> bool:
     """Whether positions are drawn as boards, where x and y don't say which map.
 
@@ -105,7 +115,8 @@ def wants_boards(solution: Solution, states: Ints, choices: Choices) -> bool:
     """
     if choices.x is not None and choices.y is not None:
         return False
-    if set_fields(solution, states):
+    sets = set_fields(solution, states)
+    if sets and sets != two_dice(solution, states):
         return True
     rows = solution.graph.fields[states]
     n_varying = int((np.ptp(rows, axis=0) > 0).sum()) if len(rows) else 0
@@ -394,7 +405,10 @@ def view(
     asked = [field_index(solution, name) for name in (choices.x, choices.y) if name is not None]
     if len(asked) != len(set(asked)):
         raise UsageError(f"x and y are both {choices.x}; choose two different fields")
-    sets = set_fields(solution, states)
+    if not asked and set_fields(solution, states) == (pair := two_dice(solution, states)):
+        asked = pair
+    faces_asked = {*asked} & {*solution.graph.throw_columns}
+    sets = [f for f in set_fields(solution, states) if f not in faces_asked]
     for f in asked:
         if f in sets:
             raise UsageError(f"{names[f]} holds sets, which have no place along an axis")
@@ -402,7 +416,7 @@ def view(
     varying = [f for f in range(len(names)) if counts[f] > 1 and f != along]
     free = [f for f in varying if f not in sets]
     given = asked
-    if turn in free and turn not in asked and len(free) > 2 and choices.y is None:
+    if turn in free and turn not in asked and len(free) > 2 and not asked[1:]:
         given = [*asked, turn]
     axes = _axes(table, answer, counts, free, given)
     # the field of the decision goes upwards

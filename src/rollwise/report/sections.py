@@ -108,10 +108,12 @@ def _edge(facts: Facts) -> str:
             f"best play. {_sure(facts)}</p>"
         )
     chance = 100 * (solution.win_probability or 0.0)
+    draws = solution.space.has_draws
     if solution.graph.players == 1:
+        half = " (a draw counts as half a win)" if draws else ""
         return (
             f"<p class='big'>{chance:.2f} %</p>\n<p>This is the win probability of best "
-            f"play (a draw counts as half a win). {_sure(facts)}</p>"
+            f"play{half}. {_sure(facts)}</p>"
         )
     other = 100 - chance
     shares = [(name, x, f"{x:.2f} %") for name, x in (("first", chance), ("second", other))]
@@ -123,10 +125,8 @@ def _edge(facts: Facts) -> str:
             f"The player who moves {who}: of 1,000 games between perfect players, about "
             f"{10 * max(chance, other):.0f} go to that player."
         )
-    return (
-        f"<p>{verdict} (A draw counts as half a win.)</p>\n{seats.edge_bar(shares)}\n"
-        f"<p>{_sure(facts)}</p>"
-    )
+    half = " (A draw counts as half a win.)" if draws else ""
+    return f"<p>{verdict}{half}</p>\n{seats.edge_bar(shares)}\n<p>{_sure(facts)}</p>"
 
 
 def _sure(facts: Facts) -> str:

@@ -236,7 +236,7 @@ function card(game) {
   const made = element("li");
   const picture = element("div");
   const address = (values) => query({ game: game.game, parameters: values });
-  const players = { 1: "one player", 2: "two players" }[game.players] ?? `${game.players} players`;
+  const players = { 1: "one player", 2: "two players", 3: "three players", 4: "four players" }[game.players] ?? `${game.players} players`;
   const tools = element("p", "", { class: "tools" });
   tools.append(element("a", "Play", { class: "button main", href: `page?${address({})}`, "aria-label": `Play ${game.heading}` }),
     ...Object.entries(game.presets).map(([name, values]) => element("a", name, { class: "button", href: `page?${address(values)}`, "aria-label": `Play ${game.heading}, ${name}` })),

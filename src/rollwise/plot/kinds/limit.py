@@ -270,7 +270,7 @@ def draw_limit(solution: Solution, choices: Choices) -> go.Figure:
     if set_fields(solution, states):
         raise UsageError(
             f"{graph.title}: sets and throws of several dice vary, so there is no map of limits; "
-            "`policy` draws boards"
+            "`policy` draws boards, or maps of two dice"
         )
     asked = [field_index(solution, name) for name in (choices.x, choices.y) if name is not None]
     limits = find_limits(solution, states, asked)
