@@ -141,14 +141,39 @@ class Sure(Game):
         return s.place
 
 
-def test_the_best_player_of_a_large_answer_does_not_wait_for_ever(monkeypatch):
+@dataclass(frozen=True)
+class SureThrown(Sure):
+    """The same with a throw before, and a way out through another position."""
+
+    def throws(self, s):
+        yield 1, 0
+        yield 1, 1
+
+    def actions(self, s, throw):
+        yield 0
+        yield 1
+
+    def outcomes(self, s, throw, action):
+        if s.place < 2:
+            yield 1, AGAIN, Spot(s.place + 1 if action == 1 else s.place)
+        elif action == 1 and throw == 1:
+            yield 1, WIN, s
+        else:
+            yield 1, AGAIN, Spot(1)
+
+    def progress(self, s):
+        return min(s.place, 1)
+
+
+@pytest.mark.parametrize("game", [Sure(), SureThrown()], ids=["choices", "throws"])
+def test_the_best_player_of_a_large_answer_does_not_wait_for_ever(game, monkeypatch):
     """Its turns are graphs of some positions, which don't show that waiting goes on."""
-    answer = rollwise.solve_by_layers(Sure())
+    answer = rollwise.solve_by_layers(game)
     monkeypatch.setattr(LayeredStates, "is_small", False)
-    session = Session(Table.of(answer, Sure()), ["machine"], ["optimal"], seed=1)
-    for _ in range(100):
+    session = Session(Table.of(answer, game), ["machine"], ["optimal"], seed=1)
+    for _ in range(200):
         if not session.is_over:
             session.choose(session.machine_choice())
             session.roll()
     assert session.is_over
-    assert play_turn_by_turn(Sure(), best_play(answer), 20, 1).over.all()
+    assert play_turn_by_turn(game, best_play(answer), 20, 1).over.all()

@@ -249,6 +249,27 @@ class LayeredStates:
         graph = with_ends(graph, rows, border_values, self.has_stakes)
         return graph, CertifiedResult(found, proof, seconds)
 
+    def beside(self, numbers: Ints, after: NDArray[np.int32], most: int) -> Ints | None:
+        """These positions first, and then all others of their layers.
+
+        None where play leaves the layers at once, or for more positions than `most`.
+
+        Parameters
+        ----------
+        numbers : (n,) int64
+        after : (n_after, n_fields) int32
+            The positions after these.
+        """
+        layers, next_layers = (
+            np.unique(np.searchsorted(self.layers, some, side="right") - 1)
+            for some in (numbers, self.numbers_of(after))
+        )
+        stays = np.isin(layers, next_layers).any()
+        if not stays or np.diff(self.layers)[layers].sum() > most:
+            return None
+        every = [np.arange(self.layers[k], self.layers[k + 1]) for k in layers.tolist()]
+        return np.concatenate([numbers, np.setdiff1d(np.concatenate(every), numbers)])
+
     def require_graph(self) -> None:
         """Make sure that the whole game is small enough to be solved again as one graph.
 

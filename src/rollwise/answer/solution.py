@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 
 
 FEW = 1000  # for so few states the best actions are found from these alone
+MOST_BESIDE = 2_000  # positions of layers in which ways out of waiting are looked for
 MOST_TURNS = 16  # in the cache
 NO_EQUILIBRIUM = "no equilibrium"  # a status
 
@@ -203,23 +204,51 @@ class Solution:
         if isinstance(self.space, StateGraph):
             return self, states
         graph, run = self.space.turns(states, self.values, self.error_bounds)
-        part = Solution.of_run(graph, self.game, run)
-        return replace(part, run=None, taken=self._taken(graph, states)), np.arange(len(states))
+        part = replace(Solution.of_run(graph, self.game, run), run=None)
+        return replace(part, taken=self._taken(part, states)), np.arange(len(states))
 
-    def _taken(self, graph: StateGraph, states: NDArray[np.int64]) -> NDArray[np.int64] | None:
-        """The actions of an answer by layers in the first states of a graph, without throws.
+    def _taken(self, part: Solution, states: NDArray[np.int64]) -> NDArray[np.int64] | None:
+        """The actions of an answer by layers in the graph of some positions and their turns.
 
-        Of equally good actions they are those that lead out of waiting, which a graph of some
-        positions doesn't show.
+        Of equally good actions they are those that lead out of waiting, which such a graph doesn't
+        show. With throws the actions are found anew, in small layers; None where waiting does no
+        harm, or in large ones.
         """
-        from rollwise.graph.choices import first_of_each_state
+        from rollwise.derive.derived_game import places_in
+        from rollwise.graph.choices import (
+            first_actions,
+            first_best,
+            first_of_each_state,
+            keep_bounds,
+            may_wait,
+        )
 
         assert not isinstance(self.space, StateGraph)
-        if self.space.has_throws:
+        graph = part.graph
+        if not self.space.has_throws:
+            chosen = np.full(graph.n_states, -1)
+            chosen[: len(states)] = self.space.actions[states]
+            return first_of_each_state(graph, graph.action_label == chosen[graph.action_state])
+        if not may_wait(graph, part.is_best):
             return None
-        chosen = np.full(graph.n_states, -1)
-        chosen[: len(states)] = self.space.actions[states]
-        return first_of_each_state(graph, graph.action_label == chosen[graph.action_state])
+        fields = len(self.space.field_names)
+        after = graph.states[graph.n_states - graph.n_ends :, :fields]
+        numbers = self.space.beside(states, after, MOST_BESIDE)
+        if numbers is None:
+            return None
+        wide, run = self.space.turns(numbers, self.values, self.error_bounds)
+        together = replace(Solution.of_run(wide, self.game, run), run=None)
+        # play that comes to one of these positions goes on there
+        first = wide.n_states - wide.n_ends
+        leads = np.arange(wide.n_states + 1)
+        leads[-1] = -1
+        places = places_in(wide.states[first:, :fields], wide.states[: len(numbers), :fields])
+        leads[first:-1] = np.where(places < 0, leads[first:-1], places)
+        linked = wide.with_arrays(outcome_state=leads[wide.outcome_state].astype(np.int32))
+        best = together.is_best
+        good = keep_bounds(wide, together.ahead, best)
+        taken = first_best(linked, good, best, together.values) - first_actions(wide)
+        return first_actions(graph) + taken[places_in(graph.rows, wide.rows)]
 
     def near_rows(self, rows: NDArray[np.int32]) -> Solution:
         """As `near`, for positions given by their fields: (n, n_fields) int32."""

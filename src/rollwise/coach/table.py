@@ -98,8 +98,8 @@ class Table:
             values=np.concatenate([old.values, new.values]),
             error_bounds=np.concatenate([old.error_bounds, new.error_bounds]),
             taken=None
-            if old.taken is None or new.taken is None
-            else np.concatenate([old.taken, old.graph.n_actions + new.taken]),
+            if old.taken is None and new.taken is None
+            else np.concatenate([old.best_actions, old.graph.n_actions + new.best_actions]),
             run=None,
         )
         for name in ("policies", "narrator"):  # of the smaller graph
