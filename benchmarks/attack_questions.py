@@ -22,6 +22,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -49,6 +50,7 @@ from rollwise.analysis.losses import loss_of
 from rollwise.analysis.reaching import reach
 from rollwise.analysis.second_aims import ranges, second_aims
 from rollwise.answer.advice import advise
+from rollwise.answer.layered_states import LayeredStates
 from rollwise.answer.references import Policies
 from rollwise.coach import Session
 from rollwise.coach import Table as Board
@@ -60,6 +62,7 @@ from rollwise.derive.within import Within
 from rollwise.errors import RollwiseError
 from rollwise.graph.policies import Policy
 from rollwise.simulate.tournament import tournament
+from rollwise.simulate.turn_by_turn import best_play, play_turn_by_turn
 
 NEAR = 1e-7  # of the reference's figures
 QUESTIONS: dict[str, Callable[[Case], None]] = {}
@@ -433,6 +436,24 @@ def places(case: Case) -> None:
             case.hold("respond", told.values[s], known, 1e-6)
             value = case.play(told.response, theirs, start=s).result()[0]
             case.hold("response", value, told.values[s], 1e-6)
+
+
+@question(1, 2)
+def large(case: Case) -> None:
+    """An answer by layers, one turn at a time: the same advice, and best play that ends."""
+    answer = rollwise.solve_by_layers(case.game)
+    with mock.patch.object(LayeredStates, "is_small", False):
+        for row in answer.space.states.tolist():
+            told, known = answer.advise(row), advise(case.solution, case.graph.find(row))
+            if told.worth_name != known.worth_name:
+                case.faults.append(f"values are a {told.worth_name}, not a {known.worth_name}")
+            case.hold("layers", told.value, known.value, told.error_bound + known.error_bound)
+            pairs = zip([*told.actions, *told.throws], [*known.actions, *known.throws], strict=True)
+            for one, two in pairs:
+                case.hold("turn", one.value, two.value, one.error_bound + two.error_bound)
+        case.play(case.best).require_end()
+        played = play_turn_by_turn(case.game, best_play(answer), 30, 1)
+    case.hold("unfinished games", (~played.over).sum(), 0)
 
 
 def main() -> None:
