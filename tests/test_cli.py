@@ -181,7 +181,7 @@ def test_advise_of_three_seats_before_a_throw():
 def test_games_tells_one_game(tmp_path):
     """Of this package, or of a file: its parameters and policies with their meanings."""
     told = output("games", "pig")
-    assert re.search(r"^target +100 +from 1 to 30000 +points that win *$", told, re.M)
+    assert re.search(r"^target +100 +from 1 to 30,000 +points that win *$", told, re.M)
     assert re.search(r"^hold-at-20 +Hold as soon as", told, re.M)
     (listed,) = json.loads(output("games", "pig", "--json"))["games"]
     assert listed in json.loads(output("games", "--json"))["games"]
