@@ -46,7 +46,7 @@ GAMES = [
 ]
 
 
-TYPED = [game for game in GAMES if type(game.inner).__module__.startswith("rollwise.")]
+TYPED = [game for game in GAMES if type(game.inner).__module__.startswith("rollwise.games.")]
 
 
 @pytest.mark.parametrize("game", GAMES, ids=lambda game: f"{game.form}-{game.name}")

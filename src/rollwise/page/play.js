@@ -133,7 +133,7 @@ export class PlayView {
   async #rate() {
     Object.assign(this.game.head, await this.game.opponents().catch(() => ({ losses: [] })));
     this.isRated = true;
-    this.aboutTies.hidden = !this.game.head.losses_rest_on_ties;
+    if (this.aboutTies) this.aboutTies.hidden = !this.game.head.losses_rest_on_ties; // a game for two has it
     for (const label of this.setup.querySelectorAll("[data-policy]")) label.textContent = this.#strength(label.dataset.policy);
     this.setup.querySelector(".measures")?.replaceWith(this.#measures());
   }
