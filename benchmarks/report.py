@@ -322,8 +322,8 @@ def gallery_table(results: Results) -> Iterator[str]:
     yield (
         "Each game once, at its default parameters, in a process of its own. A small Pig was "
         "solved there before, so that all code but the rules is loaded; `compile` compiles the "
-        "rules, or reads them where an earlier run kept them. `memory` is the peak of the whole "
-        "process."
+        "rules, or reads them where an earlier run kept them. Stages of a game by layers overlap on "
+        "two cores, and `total` is their sum. `memory` is the peak of the whole process."
     )
     yield ""
     columns = ["game", "states", "outcomes", "graph", *gallery.STAGES, "total", "memory", "±"]
@@ -339,7 +339,7 @@ def gallery_table(results: Results) -> Iterator[str]:
                 f"{row['n_states']:,}",
                 f"{row['n_outcomes']:,}",
                 _size(row["graph_bytes"]),
-                *(seconds(took.get(stage, 0.0)) for stage in gallery.STAGES),
+                *(seconds(took[stage]) if took.get(stage) else "" for stage in gallery.STAGES),
                 seconds(sum(took.values())),
                 megabytes(row["peak"]),
                 f"{row['bound']:.1e}",
