@@ -322,8 +322,8 @@ def gallery_table(results: Results) -> Iterator[str]:
     yield (
         "Each game once, at its default parameters, in a process of its own. A small Pig was "
         "solved there before, so that all code but the rules is loaded; `compile` compiles the "
-        "rules, or reads them where an earlier run kept them. Stages of a game by layers overlap on "
-        "two cores, and `total` is their sum. `memory` is the peak of the whole process."
+        "rules, or reads them where an earlier run kept them. Stages of a game by layers overlap "
+        "on two cores, and `total` is their sum. `memory` is the peak of the whole process."
     )
     yield ""
     columns = ["game", "states", "outcomes", "graph", *gallery.STAGES, "total", "memory", "±"]
