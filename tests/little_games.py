@@ -410,6 +410,7 @@ class Lives(NamedTuple):
 class Faces(Game):
     """Both throw a die, twice if they like; the lower one costs a life. It has five fields."""
 
+    power: ClassVar = 1  # of a throw, which it counts by
     action_names: ClassVar = ("stay", "again")
 
     def start(self):
@@ -428,8 +429,8 @@ class Faces(Game):
             yield 1, AGAIN, s._replace(throws=s.throws - 1)
         elif s.beat == 0:
             used = 3 - s.throws
-            yield 1, PASS, Lives(s.theirs, s.mine, used, used, throw)
-        elif throw <= s.beat:
+            yield 1, PASS, Lives(s.theirs, s.mine, used, used, throw**self.power)
+        elif throw**self.power <= s.beat:
             yield 1, LOSE if s.mine == 1 else AGAIN, Lives(s.mine - 1, s.theirs, 2, 2, 0)
         else:
             yield 1, WIN if s.theirs == 1 else PASS, Lives(s.theirs - 1, s.mine, 2, 2, 0)

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 from little_games import RandomTable, Spot
 
 import rollwise
-from rollwise import AGAIN, LOSE, PASS, WIN, Game
+from rollwise import AGAIN, END, LOSE, PASS, WIN, Game
 from rollwise.answer.evaluation import best_response
+from rollwise.builders import build
+from rollwise.graph.choices import are_best, look_ahead, taken
 
 
 class Place(NamedTuple):
@@ -126,3 +128,34 @@ class Cornered(RandomTable):
 @given(st.integers(0, 10**6))
 def test_optimal_play_obtains_the_value_of_any_game_with_a_slow_corner(seed):
     obtains_its_value(Cornered(seed=seed, size=7))
+
+
+@dataclass(frozen=True)
+class Dither(Game):
+    """Ways to an end, with points for each step, and for waiting."""
+
+    players: ClassVar = 1
+    objective: ClassVar = "maximize"
+    waiting: float = 0.0
+
+    def start(self):
+        return Place(3)
+
+    def actions(self, s):
+        return (0, 1)
+
+    def outcomes(self, s, action):
+        at = s.at - action
+        yield 1, AGAIN if at > 0 else END, Place(at)
+
+    def reward(self, s, action):
+        return 1.0 if action == 1 else self.waiting
+
+
+@pytest.mark.parametrize("waiting", [0.0, -1.0])
+def test_the_action_taken_leads_out_of_waiting_that_costs_nothing(waiting):
+    """Such rules are refused as a whole; a part of a larger game may have them."""
+    graph = build(Dither(waiting=waiting))
+    ahead = look_ahead(graph, graph.fields[:, 0].astype(np.float64), np.zeros(graph.n_states))
+    assert graph.action_label[taken(graph, ahead)].tolist() == [1, 1, 1]
+    assert are_best(graph, ahead).sum() == (3 if waiting else 6)

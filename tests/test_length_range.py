@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 from unittest import mock
 
+import numpy as np
 import pytest
 from cli_runner import output
 from hypothesis import given, settings
@@ -17,10 +18,18 @@ from throwing import Runners
 
 import rollwise
 from rollwise import AGAIN, PASS, WIN, Game, parameter
-from rollwise.analysis.length_range import AIMS, length_range, length_range_by_layer
+from rollwise.analysis.length_range import (
+    AIMS,
+    _added_up,
+    length_range,
+    length_range_by_layer,
+)
+from rollwise.answer.certified import solve_and_certify
+from rollwise.answer.lasting import together
 from rollwise.answer.layer_lengths import LayerLengths
 from rollwise.builders import build
 from rollwise.builders.by_layer import find_layers
+from rollwise.derive.seats import take_seats
 from rollwise.documents.played import length_document
 from rollwise.games.craps import Craps
 from rollwise.games.pig import Pig, Piglet
@@ -344,3 +353,16 @@ def test_by_layers_ties_are_not_counted_and_the_text_says_so():
     assert "where several actions are equally good for an aim" in output(
         "length", "royal-ur", "pieces=1", "--by-layer"
     )
+
+
+def test_errors_on_the_way_add_up_to_no_more_than_is_claimed():
+    """By the worst error of a point, or as points where a move without points has an error."""
+    chain = together(take_seats(build(Piglet(target=3)), [None], [0]).graph, "longest")
+    found, certificate, _ = solve_and_certify(chain)
+    mean = float(found.values[0] + certificate.bounds[0])
+    off = np.random.default_rng(1).uniform(0.0, 1e-12, chain.n_actions)
+    added, sure, _ = solve_and_certify(chain.with_arrays(action_reward=off))
+    claimed = _added_up(chain, off, mean, 0, None)
+    assert added.values[0] - sure.bounds[0] <= claimed <= 1e-12 * mean * 1.01
+    free = chain.with_arrays(action_reward=np.where(np.arange(len(off)) % 2, 0.0, 1.0))
+    assert _added_up(free, off, mean, 0, None) == pytest.approx(added.values[0], rel=1e-9)

@@ -8,21 +8,21 @@ import json
 import re
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import ClassVar
 
 import numpy as np
 import pytest
 from cli_runner import run
-from little_games import Ladder, Shortest
+from little_games import Faces, Ladder, Shortest
 from throwing import Runners, TwoBoxes
 
 import rollwise
-from rollwise import AGAIN, LOSE, PASS, WIN, dice
 from rollwise.answer.solve import solve
 from rollwise.errors import UsageError
 from rollwise.export import export
 from rollwise.game import Game
 from rollwise.games import available
+from rollwise.games.frozen_lake import FrozenLake
 from rollwise.games.hare_and_tortoise import HareAndTortoise
 from rollwise.games.hog import Hog
 from rollwise.games.pig import Pig, Piglet
@@ -33,6 +33,7 @@ from rollwise.graph import NO_THROW
 from rollwise.methods import run_method
 from rollwise.plot import Choices, plot
 from rollwise.plot.fields import view
+from rollwise.plot.kinds.error import trace
 from rollwise.plot.kinds.limit import turn_field
 from rollwise.plot.kinds.policy import best_classes
 from rollwise.plot.pages import page
@@ -310,37 +311,10 @@ def test_a_picture_of_lengths_says_whether_ties_may_change_them():
     assert "Ties" not in plot(solved(Pig(target=15)), "turns").layout.meta["alt"]
 
 
-class Lives(NamedTuple):
-    mine: int
-    theirs: int
-    throws: int
-    limit: int
-    beat: int
+class Beaten(Faces):
+    """Throws count by their square."""
 
-
-class Beaten(Game):
-    """Throws count by their square; the lower one costs a life."""
-
-    def start(self):
-        return Lives(2, 2, 2, 2, 0)
-
-    def throws(self, s):
-        yield from dice.one(6)
-
-    def actions(self, s, throw):
-        yield 0
-        if s.throws > 1:
-            yield 1
-
-    def outcomes(self, s, throw, action):
-        if action == 1:
-            yield 1, AGAIN, s._replace(throws=s.throws - 1)
-        elif s.beat == 0:
-            yield 1, PASS, Lives(s.theirs, s.mine, 3 - s.throws, 3 - s.throws, throw**2)
-        elif throw**2 <= s.beat:
-            yield 1, LOSE if s.mine == 1 else AGAIN, Lives(s.mine - 1, s.theirs, 2, 2, 0)
-        else:
-            yield 1, WIN if s.theirs == 1 else PASS, Lives(s.theirs - 1, s.mine, 2, 2, 0)
+    power: ClassVar = 2
 
 
 def test_an_axis_of_few_numbers_shows_all_of_them():
@@ -387,3 +361,11 @@ def test_the_faces_of_dice_are_axes_if_asked_for():
     alike = plot(solution, "policy", where="beat == 0 and throws == 2").to_plotly_json()["layout"]
     assert alike["xaxis"]["range"] == layout["xaxis"]["range"]
     assert "throw.1 (upwards) by throw.0 (across)" in alike["meta"]["alt"]
+
+
+@pytest.mark.parametrize("method", ["value-iteration", "modified-policy-iteration"])
+def test_a_method_is_traced_where_play_may_not_end(method):
+    """Its values are those of all positions, with the worth of endless play."""
+    result, errors = trace(solve(FrozenLake()), method)
+    assert errors[-1] < 1e-3 < errors[0]
+    assert len(result.values) == 11

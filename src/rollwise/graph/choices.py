@@ -132,7 +132,7 @@ Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 ROUNDINGS = 4  # tolerated differences of equally good actions, in roundings of a look ahead
-COUNTS = 64  # times the uncertainty of an action: a move with more points is no waiting
+COUNTS = 64  # a move with so many times the uncertainty of an action in points is no waiting
 RARE = 2.0**-20  # for very rare outcomes: the loss over a million moves exceeds a rounding
 
 
@@ -419,12 +419,13 @@ def taken(graph: StateGraph, ahead: Ahead) -> Ints:
 
 
 def _each_move_counts(graph: StateGraph, ahead: Ahead) -> bool:
-    """Whether every move brings points of one sign, and more than rounding and bounds explain.
+    """Whether every move of a single player brings points of one sign, far more than the bounds.
 
-    Then best actions cannot go round for long: each round would be worth points.
+    Then best actions cannot go round for long: each round would be worth points. Points of two
+    players could cancel.
     """
     rewards = graph.lotteries.reward[graph.action_lottery[~is_throw(graph)]]
-    if graph.objective == "win" or not len(rewards):
+    if graph.players > 1 or graph.objective == "win" or not len(rewards):
         return False
     least = max(float(rewards.min()), -float(rewards.max()))
     return least > COUNTS * float((ahead.blur + 2 * ahead.rounding).max())

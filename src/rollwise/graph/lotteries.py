@@ -74,9 +74,10 @@ class Lotteries(NamedTuple):
         return Lotteries(indptr, *(np.concatenate(pair) for pair in pairs))
 
     def with_stakes(self) -> Lotteries:
-        """These lotteries, and one that no action has, whose payoff is no win, draw or loss.
+        """These lotteries and an extra one, with a payoff besides a win, a draw and a loss.
 
-        A part of a game that is played for stakes may have none of its own.
+        No action has the extra lottery. It marks a part of a game for stakes that may have no such
+        payoff of its own.
         """
         ending = (np.ones(1), np.ones(1), np.zeros(1), np.full(1, 2.0))
         parts = zip(ending, (self.weight, self.over, self.passes, self.payoff), strict=True)
