@@ -29,9 +29,8 @@ from rollwise.games.left_center_right import LeftCenterRight
 from rollwise.games.pig import Pig
 from rollwise.games.super_six import SuperSix
 from rollwise.graph.policies import Policy
-from rollwise.kernels.deviations import check_bounds
-from rollwise.many.proving import bounded_by_sweeps
-from rollwise.many.seats import seen_from, table_of
+from rollwise.many.proving import prove_profile
+from rollwise.many.seats import seen_from
 from rollwise.proofs.check_rules import check_rules
 from rollwise.simulate.seats import simulate_seats
 from rollwise.then import PASS, is_over, seats_on, shared, shared_by, won_by
@@ -324,15 +323,16 @@ def test_ties_by_every_way_to_break_them():
     assert ties.highest == pytest.approx(np.max(shares, axis=0), abs=1e-12)
 
 
-def test_bounds_that_ties_break_are_not_proved():
-    found = rollwise.equilibrium(Favour())
+def test_claims_are_bounded_by_their_distance_from_the_proved_values():
+    found = solved("pig", ("target", 6), ("players", 3))
     graph, chance = found.graph, found.policy.probability
-    tied = np.repeat(np.diff(graph.action_indptr) > 1, np.diff(graph.action_indptr))
-    numbers = np.stack([found.values, *[np.full_like(found.values, 1e-9)] * 2])
-    assert check_bounds(table_of(graph), chance, tied, numbers)
-    _, errors = bounded_by_sweeps(graph, found.values, chance, tied)
-    for end in (found.ties.lowest, found.ties.highest):
-        assert np.all(errors[0] >= np.abs(end - found.values[0]) - 1e-12)
+    one, other = prove_profile(graph, chance), prove_profile(graph, chance, found.values - 1e-6)
+    assert one.bounds.max() < 1e-13
+    assert one.gains.max() < 1e-12
+    assert np.all(other.bounds >= 1e-6)
+    assert other.bounds.max() < 1.001e-6
+    assert np.all(other.gains >= 1e-6)
+    assert other.gains.max() < 2.001e-6
 
 
 class Turn(NamedTuple):

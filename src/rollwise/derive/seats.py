@@ -1,7 +1,7 @@
 """Graphs in which a seat plays a given policy.
 
-Two players with different policies, or one free player against a policy, are two
-copies of the graph, one for each seat. Every PASS leads to the other copy. A mixed
+Players with different policies, or one free player against policies, are copies of
+the graph, one for each seat. Every PASS leads to the copy of the next mover. A mixed
 policy is averaged into chance: each state of its seat has one action. The result
 is an ordinary `StateGraph`. Every method solves it, and the ordinary certificate
 proves it.
@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
-from rollwise.graph.lotteries import pointers, spans
+from rollwise.graph.lotteries import Lotteries, pointers, spans
 from rollwise.graph.policies import Policy
 from rollwise.kernels.jit import kernel
 
@@ -34,7 +34,7 @@ from rollwise.kernels.jit import kernel
 class Seated(NamedTuple):
     """Arrays of a StateGraph to be filled by a walk, long enough for any result."""
 
-    states: Any  # (n_keys, n_fields) int32; one field more is the seat
+    states: Any  # (n_keys, n_fields) int32; with several seats one more field, the seat
     action_indptr: Any  # (n_keys + 1,) int64
     action_label: Any  # int32
     action_lottery: Any  # int32
@@ -44,12 +44,12 @@ class Seated(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Seats:
-    """A graph with one or two seats taken, and the original indices of its states and actions.
+    """A graph with its seats taken, and the original indices of its states and actions.
 
     Attributes
     ----------
     graph : StateGraph
-        With two seats its states have one more field, ``seat`` (0 or 1), the seat to move.
+        With several seats its states have one more field, ``seat``, the seat to move: 0 or more.
         Values are those of the mover.
     key : (n_states,) int32
         Seat times the number of original states, plus the original index of the state.
@@ -100,30 +100,42 @@ class Seats:
 
 
 def take_seats(
-    graph: StateGraph, policies: Sequence[Policy | None], starts: Sequence[int] | None = None
+    graph: StateGraph,
+    policies: Sequence[Policy | None],
+    starts: Sequence[int] | None = None,
+    *,
+    lotteries: Lotteries | None = None,
+    free: NDArray[np.bool_] | None = None,
 ) -> Seats:
-    """One copy of a graph or two, for these players; whole, or reachable from some positions.
+    """One copy of a graph, or one for each seat, for these players; whole or from some positions.
 
     Parameters
     ----------
     graph : StateGraph
         Without a border.
-    policies : one or two, Policy or None
+    policies : sequence of Policy or None
         The policy of each seat; None leaves it free to choose. A single one plays every
         seat.
     starts : sequence of int, optional
         First states of play, with any seat to move. The result has only the states reachable
         from there, breadth first. By default all states, in original order: index ``n_states``
         times the seat plus the state.
+    lotteries : Lotteries, optional
+        Those of the graph as the first seat has them, then as the next seat has them, and so on.
+        By default all seats have those of the graph.
+    free : (n_actions,) bool, optional
+        Actions that stay apart where a policy takes several of them: someone chooses there.
 
     Raises
     ------
     UsageError
-        Two seats in a game for one; no start, or an unknown state.
+        More seats than the game has; no start, or an unknown state.
     """
     n, n_seats = graph.n_states, len(policies)
-    if n_seats == 2 and graph.players != 2:
-        raise UsageError(f"{graph.game} is a game for one: there is no second seat")
+    if n_seats > 1 and graph.players != n_seats:
+        raise UsageError(
+            f"{graph.game} is a game for {graph.players}: it does not have {n_seats} seats"
+        )
     if graph.n_border:
         raise ValueError("seats need a whole graph, not one with a border")
     graph = graph.flat
@@ -131,11 +143,11 @@ def take_seats(
     chances = [_chances(graph, policy) for policy in policies]
     most_states = n_seats * n
     most_actions = sum(int(np.count_nonzero(c)) if len(c) else graph.n_actions for c in chances)
-    n_fields = graph.states.shape[1]
+    several = n_seats > 1
     key = np.empty(most_states, np.int32)
     action = np.empty(most_actions, np.int32)
     seated = Seated(
-        np.empty((most_states, n_fields + (n_seats == 2)), np.int32),
+        np.empty((most_states, graph.states.shape[1] + several), np.int32),
         np.empty(most_states + 1, np.int64),
         np.empty(most_actions, np.int32),
         np.empty(most_actions, np.int32),
@@ -144,17 +156,16 @@ def take_seats(
     )
     n_states, n_actions, n_outcomes = walk_seats(
         begin,
-        n_seats,
-        chances[0],
-        chances[-1],
+        *_each_once(chances),
         graph.states,
         graph.action_indptr,
         graph.action_label,
         graph.action_lottery,
+        0 if lotteries is None else len(graph.lotteries.reward),
         graph.outcome_indptr,
         graph.outcome_state,
         graph.lotteries.indptr,
-        graph.lotteries.passes,
+        graph.lotteries.passes.view(np.uint8),
         np.full(most_states, -1, np.int32),
         key,
         action,
@@ -164,8 +175,8 @@ def take_seats(
     filled = zip(Seated._fields, seated, lengths, strict=True)
     taken = StateGraph(
         **{name: array[:length] for name, array, length in filled},
-        lotteries=graph.lotteries,
-        field_names=(*graph.field_names, "seat") if n_seats == 2 else graph.field_names,
+        lotteries=graph.lotteries if lotteries is None else lotteries,
+        field_names=(*graph.field_names, "seat") if several else graph.field_names,
         action_names=graph.action_names,
         throw_names=graph.throw_names,
         game=graph.game,
@@ -178,7 +189,19 @@ def take_seats(
     )
     seats = Seats(taken, key[:n_states], action[:n_actions], n, n_seats)
     mixes = any(len(chance) and np.count_nonzero(chance) > n for chance in chances)
-    return _with_mixtures(seats, chances) if mixes else seats
+    return _with_mixtures(seats, chances, free) if mixes else seats
+
+
+def _each_once(
+    chances: Sequence[NDArray[np.float64]],
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """The policies without repetitions, and the row of each seat: -1 for a free one."""
+    once = list({id(chance): chance for chance in chances if len(chance)}.values())
+    rows = [next((i for i, one in enumerate(once) if one is chance), -1) for chance in chances]
+    if len(once) > 1:
+        return np.array(once), np.array(rows)
+    found = once[0][None] if once else np.empty((0, 0))  # without a copy
+    return found, np.array(rows)
 
 
 def _beginnings(graph: StateGraph, starts: Sequence[int], n_seats: int) -> NDArray[np.int64]:
@@ -204,7 +227,11 @@ def _chances(graph: StateGraph, policy: Policy | None) -> NDArray[np.float64]:
     return policy.probability
 
 
-def _with_mixtures(seats: Seats, chances: Sequence[NDArray[np.float64]]) -> Seats:
+def _with_mixtures(
+    seats: Seats,
+    chances: Sequence[NDArray[np.float64]],
+    apart: NDArray[np.bool_] | None,
+) -> Seats:
     """Merge the actions of each state with a mixed policy into one.
 
     Outcome weights of a mixture are probability times weight over the action's total,
@@ -215,6 +242,8 @@ def _with_mixtures(seats: Seats, chances: Sequence[NDArray[np.float64]]) -> Seat
     seat = seats.key // seats.n_before
     free = np.array([len(of_seat) == 0 for of_seat in chances])
     mixing = (counts > 1) & ~free[seat]
+    if apart is not None:
+        mixing &= ~apart[seats.action[graph.action_indptr[:-1]]]
     if not mixing.any():
         return seats  # it mixes where play doesn't come
     mixed = np.repeat(mixing, counts)
@@ -301,13 +330,13 @@ def mixtures(
 @kernel
 def walk_seats(
     begin,
-    n_seats,
-    first,
-    second,
+    chances,
+    rows,
     states,
     action_indptr,
     action_label,
     action_lottery,
+    stride,
     outcome_indptr,
     outcome_state,
     lottery_indptr,
@@ -319,18 +348,22 @@ def walk_seats(
 ):
     """Number the reachable states, breadth first, and write their actions and outcomes.
 
-    The key of state s with the seat to move is ``seat * n_states + s``. With two seats a pass leads
-    to the other one.
+    The key of state s with the seat to move is ``seat * n_states + s``. With a single row every
+    pass leads back to it.
 
     Parameters
     ----------
     begin : (n_begin,) int64
         Distinct keys of the first states; they get the first numbers.
-    n_seats : 1 or 2
-    first, second : (n_actions,) float64
-        Probability of each action for each seat; empty for a free seat.
+    chances : (n_policies, n_actions) float64
+        Probability of each action.
+    rows : (n_seats,) int64
+        The policy of each seat; -1 for a free seat.
     states, action_indptr, ..., outcome_state : as in a StateGraph
+    stride : int
+        How far the lotteries of a seat lie behind those of the seat before it.
     lottery_indptr, passes : of its Lotteries
+        The passes as uint8.
     number : (n_keys,) int32
         All -1; filled with the number of each reachable key.
     keys : (n_keys,) int32, filled
@@ -346,9 +379,7 @@ def walk_seats(
         Numbers of written entries.
     """
     n = action_indptr.shape[0] - 1
-    n_fields = states.shape[1]
-    first_free = first.shape[0] == 0
-    second_free = second.shape[0] == 0
+    n_fields, n_seats = states.shape[1], rows.shape[0]
     # taken out of the tuple once: the loop would count its references
     new_indptr, new_label, new_lottery = (
         seated.action_indptr,
@@ -372,30 +403,25 @@ def walk_seats(
     new_outcome_indptr[0] = 0
     # `keys` is the queue: the states before `done` are written.
     while done < n_states:
-        s = np.int64(keys[done])
-        seat = 0
-        if s >= n:
-            s -= n
-            seat = 1
-        stay = seat * n
-        # After a pass the key is t + n from the first seat, and t from the second.
-        cross = n - stay if n_seats == 2 else 0
+        seat = np.int64(keys[done]) // n
+        s = np.int64(keys[done]) - seat * n
+        row = rows[seat]
         for f in range(n_fields):
             new_states[done, f] = states[s, f]
-        if n_seats == 2:
+        if n_seats > 1:
             new_states[done, n_fields] = seat
         for a in range(action_indptr[s], action_indptr[s + 1]):
-            if seat == 0:
-                if not (first_free or first[a] > 0.0):
-                    continue
-            elif not (second_free or second[a] > 0.0):
+            if row >= 0 and not chances[row, a] > 0.0:
                 continue
             lottery = action_lottery[a]
             outcome = lottery_indptr[lottery]
             for k in range(outcome_indptr[a], outcome_indptr[a + 1]):
                 t = outcome_state[k]
                 if t >= 0:
-                    ahead = t + (cross if passes[outcome] else stay)
+                    mover = seat + passes[outcome]  # at most n_seats - 1 seats on
+                    if mover >= n_seats:
+                        mover = mover - n_seats if n_seats > 1 else 0
+                    ahead = t + mover * n
                     t = number[ahead]
                     if t < 0:
                         t = n_states
@@ -406,7 +432,7 @@ def walk_seats(
                 n_outcomes += 1
                 outcome += 1
             new_label[n_actions] = action_label[a]
-            new_lottery[n_actions] = lottery
+            new_lottery[n_actions] = lottery + seat * stride
             taken[n_actions] = a
             n_actions += 1
             new_outcome_indptr[n_actions] = n_outcomes

@@ -37,7 +37,7 @@ from scipy.sparse.linalg import splu
 from rollwise.graph import StateGraph
 from rollwise.graph.lotteries import pointers, spans
 from rollwise.kernels.chances import UNIT
-from rollwise.kernels.deviations import Table
+from rollwise.many.table import Table
 
 Floats = NDArray[np.float64]
 MARGIN = 1e-13  # by which an action must be better to be taken instead, at least

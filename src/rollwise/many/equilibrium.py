@@ -44,11 +44,11 @@ from rollwise.graph import NO_THROW, Outcome, StateGraph
 from rollwise.graph.choices import Ahead, fold_actions
 from rollwise.graph.policies import Policy
 from rollwise.kernels.chances import UNIT
-from rollwise.kernels.deviations import Table
 from rollwise.many.component import MARGIN, SAME, Component, equilibria_by_support
 from rollwise.many.finding import Found, find_profile
 from rollwise.many.proving import Ties, find_ties, means_after, prove_profile
-from rollwise.many.seats import Stakes, build_seats, has_payoffs, table_of, worth_column
+from rollwise.many.seats import Stakes, build_seats, has_payoffs, worth_column
+from rollwise.many.table import Table, table_of
 from rollwise.numbers.printed import Printed, column, how_many, in_common, percents, rounded_up
 from rollwise.numbers.randomness import check_seed
 from rollwise.numbers.shares import seat_names
@@ -389,19 +389,21 @@ def proved(
     profile: Found,
     seconds: Mapping[str, float],
     progress: Progress | None = None,
+    *,
+    claimed: Floats | None = None,
 ) -> Equilibrium:
-    """A profile and its approximate values, with proven bounds.
+    """A profile, with its values and proven bounds.
 
     Parameters
     ----------
-    found : Found
-        With values from 0 to 1: see `rollwise.many.seats.Stakes`.
+    claimed : (n_states, players) float64, optional
+        Values to be bounded, from 0 to 1: see `rollwise.many.seats.Stakes`.
     """
     began = time.perf_counter()
     stakes, probability = Stakes.of(graph), profile.probability
-    values = stakes.on_grid(profile.values)
-    proved = prove_profile(graph, values, probability, _stage(progress, "certifying"))
-    values, bounds, gains = proved
+    values, bounds, gains = prove_profile(
+        graph, probability, claimed, _stage(progress, "certifying")
+    )
     spent = {**seconds, "certify": time.perf_counter() - began}
     policy = Policy("optimal", probability)
     worth = stakes.paid(values), stakes.span * bounds, stakes.span * gains

@@ -20,10 +20,9 @@ from numpy.typing import NDArray
 
 from rollwise.engine.condensed import solve_small
 from rollwise.graph import StateGraph
-from rollwise.kernels.deviations import ACYCLIC, look
 from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
 from rollwise.many.component import MARGIN, Component, settle_component
-from rollwise.many.seats import table_of
+from rollwise.many.table import ACYCLIC, look, table_of
 from rollwise.numbers.randomness import check_seed
 
 Floats = NDArray[np.float64]
@@ -212,7 +211,7 @@ def sweep_components(component, stop, table, numbers, chosen, margin, tolerance,
     ----------
     component, stop : int
         The first component, and the end of the range.
-    table : rollwise.kernels.deviations.Table
+    table : rollwise.many.table.Table
     numbers : (2, n_states, n_seats) float64, changed
         The values of each state for the seats from the mover on; and chances that play returns
         from it to the feedback state of its component, after 0, 1, ... seats: 0 at first.

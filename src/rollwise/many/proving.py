@@ -1,15 +1,10 @@
 """The proof of a profile, and its ties.
 
-The bounds on its values, and the upper bounds on the gain from deviating, are those of
-`rollwise.kernels.deviations`, as is the argument. As in `rollwise.proofs.check`, they rest on two
-facts: all play ends, and values with their bounds are a supersolution, or enclose the values of a
-Markov chain. With fixed others a seat faces a Markov decision process. No policy, even with memory,
-has a higher value than a supersolution.
-
-Sweeps don't settle in components that play leaves slowly: one that is left once in 10^7 moves takes
-some 10^8 sweeps. Such a game is solved and certified from each seat's point of view, as a game for
-one player (`rollwise.many.seats.seen_from`), by the engine and the proof of all games. Multiples of
-these bounds are then proved as all others are.
+With the policies of the others, a seat plays a game for one player
+(`rollwise.many.seats.seen_from`). The engine solves it, and the proof of all games proves it: once
+with the seat's own policy, which bounds the values of the profile, and once with the seat free,
+which bounds the gain from deviating. No policy of the seat, even with memory, has a higher value
+than the optimal one.
 
 Where several actions are equally good for the mover, the others may prefer one of them. `find_ties`
 gives the range of the value of each seat from the start, over all ways to break all ties: in each
@@ -34,7 +29,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,12 +37,12 @@ from numpy.typing import NDArray
 from rollwise.engine.bounds import solved
 from rollwise.engine.certificates import certify_ending
 from rollwise.graph import StateGraph
-from rollwise.kernels.chances import keeps_small_numbers
-from rollwise.kernels.deviations import SEVERAL, UNIT, check_bounds, look, need_of, rooms_of
-from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
+from rollwise.graph.lotteries import Components
+from rollwise.kernels.chances import UNIT
+from rollwise.kernels.jit import ONE, index, kernel
 from rollwise.layers import ordering_of
-from rollwise.many.finding import pieces
-from rollwise.many.seats import Stakes, seen_from, table_of
+from rollwise.many.seats import Stakes, seen_from
+from rollwise.many.table import look, table_of
 from rollwise.numbers.printed import how_many, percent, rounded_up
 from rollwise.proofs.endless_play import require_ending
 
@@ -57,9 +52,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-ROOM = 2.0**-10  # relative room of bounds found by sweeps
-MOST_SWEEPS, FEW_SWEEPS = 2_000, 8  # of a component
-MULTIPLES = (1.5, 2.0, 3.0, 4.0, 16.0, 256.0)  # of the bounds of the engine, tried in turn
+UP = 1.0 + 8.0 * UNIT  # more than the roundings of a sum of bounds
 
 
 class SeatsGame:
@@ -71,15 +64,24 @@ class SeatsGame:
         The policies of the seat itself and of those after it: see `seen_from`.
     free : (n_actions,) bool, optional
         Actions among which the seat chooses, whoever is to move.
+    components : Components, optional
+        Those of the same game with more actions.
     """
 
     def __init__(
-        self, graph: StateGraph, profile: Sequence[Floats | None], free: Mask | None = None
+        self,
+        graph: StateGraph,
+        profile: Sequence[Floats | None],
+        free: Mask | None = None,
+        components: Components | None = None,
     ) -> None:
         self.graph, self.alone = graph, seen_from(graph, 0, profile, free)
-        self.layer = ordering_of(self.alone).run()
+        self.components = self.alone.components if components is None else components
+        self.layer = ordering_of(self.alone, self.components).run()
 
-    def certified(self, sign: float = 1.0) -> tuple[Floats, Floats]:
+    def certified(
+        self, sign: float = 1.0, progress: Callable[[int], None] | None = None
+    ) -> tuple[Floats, Floats]:
         """The values and their bounds, from the mover on: (n_states, players) float64 each.
 
         In units of `Stakes`; bounds are infinite without a proof.
@@ -87,11 +89,13 @@ class SeatsGame:
         Parameters
         ----------
         sign : 1.0 for the most of each seat's payoff, -1.0 for the least
+        progress : callable, optional
+            Called at intervals with the number of solved states, of all seats together.
         """
         stakes, nothing = Stakes.of(self.graph), np.empty(0)
         # bounds leave room for rounding in proportion to values: those that the proof will see
         layer = replace(self.layer, endings=sign * stakes.units(self.layer.endings))
-        search, begun = solved(layer, nothing, nothing)
+        search, begun = solved(layer, nothing, nothing, progress)
         values = sign * layer.in_reading_order(search.found)
         bounds = certify_ending(self.alone, layer, sign * values, begun=begun).bounds
         players = self.graph.players
@@ -99,118 +103,48 @@ class SeatsGame:
         # row j has values of seat 0 with seat j to move: seat 0 is the k-th after the mover n - k
         values, bounds = (x.reshape(players, -1)[movers].T for x in (values, bounds))
         # a third of a win, as a payoff, has been rounded; and so is the number in units
-        return np.clip(values, 0.0, 1.0), (bounds + 2.0 * UNIT) * (1.0 + 4.0 * UNIT)
+        return np.clip(values, 0.0, 1.0), (bounds + 2.0 * UNIT) * UP
 
 
-@kernel
-def bound_components(component, stop, table, probability, tied, numbers, room, most_sweeps):
-    """Find candidates for the bounds of every state, component by component.
+class Proof(NamedTuple):
+    """A proved profile, with numbers from 0 to 1: (n_states, players) float64 each.
 
-    Parameters
+    Attributes
     ----------
-    component, stop : int
-        The first component, and the end of the range.
-    table : Table
-    probability, tied : (n_actions,)
-        The profile, and actions that it may take as well: see `rollwise.kernels.deviations`.
-    numbers : (3, n_states, n_seats) float64
-        Values from 0 to 1; gains and errors, 0 at first, which grow as far as is needed.
-    room : float
-        Their relative excess over the required bounds.
-
-    Returns
-    -------
-    int
-        The first component in which they would grow further, or `stop`.
+    values : its values
+    bounds : their error bounds
+    gains : upper bounds on the gain of a seat by deviating
     """
-    n_seats = numbers.shape[2]
-    rooms, last = rooms_of(n_seats), np.empty((2, 2, n_seats))
-    need = rooms[0]
-    for c in range(component, stop):
-        feedback, grows, sweep = table.feedback[c], True, 0
-        several = feedback == SEVERAL
-        while grows and sweep < most_sweeps:
-            sweep += 1
-            grows = False
-            for place in range(table.ends[c], table.ends[c + 1]):
-                s = index(table.order[place])
-                # `need` is the first of `rooms`: the least bounds that these successors allow
-                need_of(s, table, probability, tied, numbers, rooms)
-                for bound in range(2):
-                    for k in range(n_seats):
-                        now = numbers[bound + 1, s, k]
-                        # growth elsewhere reaches no state that comes before in the sweep
-                        if several or feedback == s:
-                            grows = grows or need[bound, k] > now
-                        numbers[bound + 1, s, k] = max(now, need[bound, k] * (1.0 + room))
-            if grows and feedback >= 0:
-                hurry(sweep, numbers[1:, feedback], last, room)
-        if grows:
-            return c
-    return stop
 
-
-@inner_kernel
-def hurry(sweep, bounds, last, room):
-    """Let the bounds of a feedback state grow to their limit, after every second sweep.
-
-    If growth falls by the factor r from sweep to sweep or faster, as that of sums of chances does,
-    then what is left is at most r / (1 - r) times the last growth.
-
-    Parameters
-    ----------
-    sweep : int
-        Number of the finished sweep, from 1.
-    bounds : (m, n_seats) float64, changed
-    last : (2, m, n_seats) float64, changed
-        The bounds before the last two sweeps.
-    room : float
-        The relative excess of the growth.
-    """
-    rate = 0.0
-    # the rate of a sweep is the largest of all seats: one extrapolation has to cover each of them
-    for i in range(bounds.shape[0]):
-        for k in range(bounds.shape[1]):
-            if sweep == 1:
-                last[0, i, k] = 0.0
-            before, now = last[0, i, k] - last[1, i, k], bounds[i, k] - last[0, i, k]
-            if now > 0.0:
-                rate = max(rate, now / before if before > 0.0 else np.inf)
-    # odd sweeps only measure: the two growths of a rate must both come after the last jump
-    more = rate / (1.0 - rate) * (1.0 + room) if sweep % 2 == 0 and rate < 1.0 else 0.0
-    for i in range(bounds.shape[0]):
-        for k in range(bounds.shape[1]):
-            if more > 0.0:
-                bounds[i, k] += (bounds[i, k] - last[0, i, k]) * more
-            last[1, i, k] = last[0, i, k]
-            last[0, i, k] = bounds[i, k]
+    values: Floats
+    bounds: Floats
+    gains: Floats
 
 
 def prove_profile(
     graph: StateGraph,
-    values: Floats,
     probability: Floats,
+    claimed: Floats | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> tuple[Floats, Floats, Floats]:
-    """Bound the error of a profile's values, and the gain of any seat by deviating.
+) -> Proof:
+    """Bound the values of a profile, and the gain of any seat by deviating.
 
     Parameters
     ----------
     graph : StateGraph
         From `rollwise.many.seats.build_seats`.
-    values : (n_states, players) float64
-        Approximate values of the profile.
     probability : (n_actions,) float64
         The profile.
+    claimed : (n_states, players) float64, optional
+        Values to be bounded; by default those of the engine.
     progress : callable, optional
-        Called now and then as ``progress(states done, states)``.
+        Called now and then as ``progress(states done, states)``, counted for each seat twice.
 
     Returns
     -------
-    values : (n_states, players) float64
-        The proved values: closer ones, where play is slow.
-    bounds, gains : (n_states, players) float64
-        Infinite without a proof: play is so slow that roundings count for more than chances.
+    Proof
+        Its bounds are infinite without a proof: play is so slow that roundings count for more than
+        chances.
 
     Raises
     ------
@@ -218,60 +152,22 @@ def prove_profile(
         Players can go round for ever.
     """
     require_ending(graph)
-    bounded = bounded_by_sweeps(graph, values, probability, progress=progress)
-    if bounded is None:
-        values, gains, bounds = slow_claims(graph, probability)
-    else:
-        gains, bounds = bounded
-    # upper bound by deviating, minus the lower bound of the profile
-    gains += bounds
-    gains *= 1.0 + 4.0 * UNIT
-    return values, bounds, gains
+    n, everyone = graph.n_states * graph.players, [probability] * graph.players
 
+    def told(before: int) -> Callable[[int], None] | None:
+        return None if progress is None else lambda done: progress(before + done, 2 * n)
 
-def bounded_by_sweeps(
-    graph: StateGraph,
-    values: Floats,
-    probability: Floats,
-    tied: Mask | None = None,
-    progress: Callable[[int, int], None] | None = None,
-) -> tuple[Floats, Floats] | None:
-    """Proved gains and errors, see `rollwise.kernels.deviations`; None if sweeps find none."""
-    numbers = np.zeros((3, *values.shape))
-    numbers[0] = values
-    tied = np.zeros(graph.n_actions, np.bool_) if tied is None else tied
-    arrays = table_of(graph), probability, tied, numbers
-    # the bounds are candidates, which `check_bounds` proves or refuses
-    for first, stop in pieces(graph, progress):
-        if bound_components(first, stop, *arrays, ROOM, MOST_SWEEPS) < stop:
-            return None
-    proved = keeps_small_numbers(1.0) and not check_bounds(*arrays)
-    return (numbers[1], numbers[2]) if proved else None
-
-
-def slow_claims(graph: StateGraph, probability: Floats) -> tuple[Floats, Floats, Floats]:
-    """Values, gains and errors, where play leaves a component too slowly for sweeps.
-
-    The bounds of the engine leave room for a part of the local error only. Their multiples have
-    room for rounded units too, so that one sweep proves them.
-    """
-    others, stakes = [probability] * (graph.players - 1), Stakes.of(graph)
-    worth, off = SeatsGame(graph, [probability, *others]).certified()
-    best, room = SeatsGame(graph, [None, *others]).certified()
-    values, nobody = stakes.on_grid(worth), np.zeros(graph.n_actions, np.bool_)
-    # the larger the multiple, the more room for rounding, and the looser the bound
-    for times in MULTIPLES:
-        gains = np.maximum(best - values, 0.0) + times * room
-        numbers = np.stack([values, gains, times * off])
-        if not (np.isfinite(numbers).all() and keeps_small_numbers(1.0)):
-            break
-        # a few sweeps add the rounding of positions that the engine leaves without any
-        arrays = table_of(graph), probability, nobody, numbers
-        bound_components(0, len(arrays[0].feedback), *arrays, 0.0, FEW_SWEEPS)
-        if not check_bounds(*arrays):
-            return values, numbers[1], numbers[2]
-    nothing = np.full(values.shape, np.inf)
-    return values, nothing, nothing
+    free = SeatsGame(graph, [None, *everyone[1:]])
+    components = free.components
+    best, room = free.certified(progress=told(0))
+    del free  # the second game needs its memory
+    played = SeatsGame(graph, everyone, components=components)
+    worth, bounds = played.certified(progress=told(n))
+    values = Stakes.of(graph).on_grid(worth) if claimed is None else claimed
+    off = np.abs(values - worth)
+    bounds = np.where(off > 0.0, (bounds + off) * UP, bounds)
+    gains = (np.maximum(best - values, 0.0) + room + bounds) * UP
+    return Proof(values, bounds, gains)
 
 
 ROUNDING = 1e-12  # a range that is no wider is none
@@ -352,7 +248,7 @@ def find_ties(equilibrium: Equilibrium) -> Ties:
         own = equilibrium.worth
         return Ties(0, 0, 0.0, own, own, equilibrium.error_bound)
     mattering = int(np.count_nonzero(spread > ROUNDING))
-    (low, off), (high, room) = _range(graph, values, probability, tied, matters=mattering > 0)
+    (low, off), (high, room) = _range(graph, probability, tied)
     return Ties(
         positions,
         mattering,
@@ -364,13 +260,9 @@ def find_ties(equilibrium: Equilibrium) -> Ties:
 
 
 def _range(
-    graph: StateGraph, values: Floats, probability: Floats, tied: Mask, matters: bool
+    graph: StateGraph, probability: Floats, tied: Mask
 ) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
     """The least and the largest value of each seat in each state, and their errors."""
-    if not matters:
-        bounded = bounded_by_sweeps(graph, values, probability, tied)
-        if bounded is not None:
-            return (values, bounded[1]), (values, bounded[1])
     of_state = np.zeros(graph.n_states, np.bool_)
     of_state[graph.action_state[tied]] = True
     chance = np.where(of_state[graph.action_state], tied, probability)

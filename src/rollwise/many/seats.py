@@ -12,19 +12,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.builders import build, build_with_report
+from rollwise.derive.seats import take_seats
 from rollwise.errors import RulesError
 from rollwise.game import Game, has_many, require_game
 from rollwise.graph import StateGraph
-from rollwise.graph.choices import outcomes_of
-from rollwise.graph.lotteries import pointers
-from rollwise.kernels.deviations import Table, find_feedback
+from rollwise.graph.lotteries import Lotteries
+from rollwise.graph.policies import Policy
 from rollwise.numbers.shares import brought
 from rollwise.then import bits_of, then_text
 
@@ -62,7 +64,7 @@ def payoffs_of(graph: StateGraph) -> Floats:
     (n_lottery_outcomes, players) float64
         Shares of one win, or payoffs; 0 if the game goes on.
     """
-    return _of_lotteries(graph, ending_payoffs(graph))
+    return payoffs_of_lotteries(graph, ending_payoffs(graph))
 
 
 def ending_payoffs(graph: StateGraph, stakes: Stakes | None = None) -> Floats:
@@ -82,7 +84,7 @@ def ending_payoffs(graph: StateGraph, stakes: Stakes | None = None) -> Floats:
     return payoffs
 
 
-def _of_lotteries(graph: StateGraph, payoffs: Floats) -> Floats:
+def payoffs_of_lotteries(graph: StateGraph, payoffs: Floats) -> Floats:
     """Payoffs of endings, for each outcome of the lotteries; 0 where the game goes on."""
     lotteries = graph.lotteries
     ending = np.searchsorted(graph.ending_payoffs, np.where(lotteries.over, lotteries.payoff, 0.0))
@@ -160,26 +162,6 @@ def worth_column(graph: StateGraph) -> str:
     return "payoff" if has_payoffs(graph) else "win_probability"
 
 
-def table_of(graph: StateGraph) -> Table:
-    """The arrays of a graph for the kernels."""
-    lotteries, parts = graph.lotteries, graph.components
-    outcomes = graph.action_indptr, graph.outcome_indptr, graph.outcome_state
-    feedback = np.empty(len(parts), np.int64)
-    find_feedback(parts.order, parts.indptr, parts.position, *outcomes, feedback)
-    return Table(
-        parts.order,
-        parts.indptr,
-        *outcomes,
-        graph.action_lottery,
-        lotteries.indptr,
-        lotteries.chances(),
-        lotteries.over,
-        lotteries.passes,
-        _of_lotteries(graph, ending_payoffs(graph, Stakes.of(graph))),
-        feedback,
-    )
-
-
 def seen_from(
     graph: StateGraph,
     seat: int,
@@ -205,59 +187,17 @@ def seen_from(
     StateGraph
         For one player. State s with seat j to move is state ``j * n_states + s``.
     """
-    n, size, flat = graph.players, graph.n_states, graph.flat
+    n, lotteries = graph.players, graph.lotteries
     payoffs = payoffs_of(graph)
-    total = np.add.reduceat(graph.lotteries.weight.astype(np.float64), graph.lotteries.indptr[:-1])
-    mixes = any(p is not None and bool(np.any((p > 0) & (p < 1))) for p in profile)
-    parts: list[dict[str, NDArray[Any]]] = []
-    # one copy of all states for each seat to move; its targets lie in the copy of the next mover
-    for mover, chance in enumerate(profile):
-        taken = np.arange(graph.n_actions) if chance is None else np.flatnonzero(chance > 0)
-        outcome, sizes = outcomes_of(graph, taken)
-        lottery = graph.outcome_lottery[outcome]
-        weight = graph.lotteries.weight[lottery]
-        if mixes:
-            # a mixture becomes one action: the chance of its action times that of the outcome
-            shares = np.ones(len(taken)) if chance is None else chance[taken]
-            weight = np.repeat(shares / total[graph.action_lottery[taken]], sizes) * weight
-        target = graph.outcome_state[outcome].astype(np.int64)
-        after = (mover + graph.lotteries.passes[lottery].astype(np.int64)) % n
-        target = np.where(target < 0, -1, target + size * after)
-        state = graph.action_state[taken]
-        first = np.ones(len(taken), np.bool_)
-        if chance is not None:
-            first[1:] = state[1:] != state[:-1]  # a mixture is one action
-            if free is not None:
-                first |= free[taken]
-        begins = np.flatnonzero(first)
-        parts.append(
-            {
-                "counts": np.bincount(state[begins], minlength=size),
-                "action_label": graph.action_label[taken[begins]],
-                "sizes": np.add.reduceat(sizes, begins),
-                "outcome_state": target.astype(np.int32),
-                "outcome_weight": weight,
-                "outcome_payoff": payoffs[lottery, (seat - mover) % n],
-            }
-        )
-    whole = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    counts, sizes = whole.pop("counts"), whole.pop("sizes")
-    movers = np.repeat(np.arange(n, dtype=np.int32), size)[:, None]
-    return StateGraph.of_arrays(
-        states=np.hstack([np.tile(flat.states, (n, 1)), movers]),
-        action_indptr=pointers(counts),
-        action_reward=np.zeros(len(sizes)),
-        outcome_indptr=pointers(sizes),
-        outcome_passes=np.zeros(len(whole["outcome_state"]), np.bool_),
-        field_names=(*flat.field_names, "seat"),
-        action_names=graph.action_names,
-        throw_names=graph.throw_names,
-        game=graph.game,
-        parameters=graph.parameters,
-        players=1,
-        objective="win",
-        **whole,
-    )
+    passes, reward = np.zeros(len(payoffs), np.bool_), np.zeros(len(lotteries.reward))
+    of_movers = [
+        lotteries._replace(reward=reward, passes=passes, payoff=payoffs[:, (seat - mover) % n])
+        for mover in range(n)
+    ]
+    policies = [None if chance is None else Policy("given", chance) for chance in profile]
+    every = reduce(Lotteries.followed_by, of_movers)
+    taken = take_seats(graph, policies, lotteries=every, free=free).graph
+    return replace(taken, players=1, objective="win", n_roots=1, endless="forbidden")
 
 
 def against_all(graph: StateGraph) -> StateGraph:
