@@ -5,11 +5,13 @@ from __future__ import annotations
 from rollwise.layers.layer import Block, Layer, Pool, Tables, block_of
 from rollwise.layers.order import (
     Ordering,
+    endings_of,
     has_no_cycle,
     in_solving_order,
     joined,
     layer_of_graph,
     ordering_of,
+    tables_of,
 )
 
 __all__ = [
@@ -19,9 +21,11 @@ __all__ = [
     "Pool",
     "Tables",
     "block_of",
+    "endings_of",
     "has_no_cycle",
     "in_solving_order",
     "joined",
     "layer_of_graph",
     "ordering_of",
+    "tables_of",
 ]

@@ -227,19 +227,13 @@ def layer_of_graph(graph: StateGraph) -> Layer:
     return ordering_of(graph).run()
 
 
-def ordering_of(graph: StateGraph, components: graphs.Components | None = None) -> Ordering:
-    """A graph as a layer before it is put in solving order.
-
-    Parameters
-    ----------
-    components : Components, optional
-        Those of a graph with more actions; by default its own.
-    """
+def ordering_of(graph: StateGraph) -> Ordering:
+    """A graph as a layer before it is put in solving order."""
     sign = float(sign_of(graph.objective))
     n, inside = graph.n_states, graph.n_states + graph.n_border
     endings, ending = endings_of(graph.lotteries, sign, inside)
     tables = tables_of(graph.lotteries, sign)
-    action, found = graph.action_indptr, graph.components if components is None else components
+    action, found = graph.action_indptr, graph.components
     # A state is a position with one throw, and so one situation.
     first = np.empty((n + 1, 3), np.uint32)
     first[:, 0], first[:, 1] = np.arange(n + 1), action

@@ -1,7 +1,7 @@
 """The proof of a profile, and its ties.
 
 With the policies of the others, a seat plays a game for one player
-(`rollwise.many.seats.seen_from`). The engine solves it, and the proof of all games proves it: once
+(`rollwise.many.alone`). The engine solves it, and the proof of all games proves it: once
 with the seat's own policy, which bounds the values of the profile, and once with the seat free,
 which bounds the gain from deviating. No policy of the seat, even with memory, has a higher value
 than the optimal one.
@@ -27,21 +27,20 @@ ties.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.engine.bounds import solved
-from rollwise.engine.certificates import certify_ending
+from rollwise.engine.bounds import bounds_of, solved
 from rollwise.graph import StateGraph
 from rollwise.graph.lotteries import Components
 from rollwise.kernels.chances import UNIT
 from rollwise.kernels.jit import ONE, index, kernel
-from rollwise.layers import ordering_of
-from rollwise.many.seats import Stakes, seen_from
+from rollwise.many.alone import layer_of_seat, places_of
+from rollwise.many.seats import Stakes
 from rollwise.many.table import look, table_of
 from rollwise.numbers.printed import how_many, percent, rounded_up
 from rollwise.proofs.endless_play import require_ending
@@ -60,24 +59,21 @@ class SeatsGame:
 
     Parameters
     ----------
-    profile : sequence of (n_actions,) float64 or None
-        The policies of the seat itself and of those after it: see `seen_from`.
-    free : (n_actions,) bool, optional
-        Actions among which the seat chooses, whoever is to move.
-    components : Components, optional
-        Those of the same game with more actions.
+    graph, places, policy, is_free, choices
+        As `rollwise.many.alone.layer_of_seat` takes them.
     """
 
     def __init__(
         self,
         graph: StateGraph,
-        profile: Sequence[Floats | None],
-        free: Mask | None = None,
-        components: Components | None = None,
+        places: Components,
+        policy: Floats,
+        *,
+        is_free: bool = False,
+        choices: Mask | None = None,
     ) -> None:
-        self.graph, self.alone = graph, seen_from(graph, 0, profile, free)
-        self.components = self.alone.components if components is None else components
-        self.layer = ordering_of(self.alone, self.components).run()
+        self.graph = graph
+        self.layer = layer_of_seat(graph, places, policy, is_free=is_free, choices=choices)
 
     def certified(
         self, sign: float = 1.0, progress: Callable[[int], None] | None = None
@@ -92,16 +88,18 @@ class SeatsGame:
         progress : callable, optional
             Called at intervals with the number of solved states, of all seats together.
         """
-        stakes, nothing = Stakes.of(self.graph), np.empty(0)
+        stakes, nothing, players = Stakes.of(self.graph), np.empty(0), self.graph.players
         # bounds leave room for rounding in proportion to values: those that the proof will see
         layer = replace(self.layer, endings=sign * stakes.units(self.layer.endings))
         search, begun = solved(layer, nothing, nothing, progress)
-        values = sign * layer.in_reading_order(search.found)
-        bounds = certify_ending(self.alone, layer, sign * values, begun=begun).bounds
-        players = self.graph.players
-        movers = -np.arange(players) % players  # so many seats before the seat
-        # row j has values of seat 0 with seat j to move: seat 0 is the k-th after the mover n - k
-        values, bounds = (x.reshape(players, -1)[movers].T for x in (values, bounds))
+        found = search.found[: layer.n]
+        proved = bounds_of(layer, found, (nothing, nothing), encloses=False, begun=begun)
+        bounds = np.full(layer.n, np.inf) if proved is None else proved.bounds
+        movers = -np.arange(players) % players  # seat 0 is the k-th after the mover n - k
+        values, bounds = (
+            layer.in_reading_order(numbers).reshape(players, -1)[movers].T
+            for numbers in (sign * found, bounds)
+        )
         # a third of a win, as a payoff, has been rounded; and so is the number in units
         return np.clip(values, 0.0, 1.0), (bounds + 2.0 * UNIT) * UP
 
@@ -152,17 +150,14 @@ def prove_profile(
         Players can go round for ever.
     """
     require_ending(graph)
-    n, everyone = graph.n_states * graph.players, [probability] * graph.players
+    n = graph.n_states * graph.players
 
     def told(before: int) -> Callable[[int], None] | None:
         return None if progress is None else lambda done: progress(before + done, 2 * n)
 
-    free = SeatsGame(graph, [None, *everyone[1:]])
-    components = free.components
-    best, room = free.certified(progress=told(0))
-    del free  # the second game needs its memory
-    played = SeatsGame(graph, everyone, components=components)
-    worth, bounds = played.certified(progress=told(n))
+    places = places_of(graph)
+    best, room = SeatsGame(graph, places, probability, is_free=True).certified(progress=told(0))
+    worth, bounds = SeatsGame(graph, places, probability).certified(progress=told(n))
     values = Stakes.of(graph).on_grid(worth) if claimed is None else claimed
     off = np.abs(values - worth)
     bounds = np.where(off > 0.0, (bounds + off) * UP, bounds)
@@ -266,7 +261,7 @@ def _range(
     of_state = np.zeros(graph.n_states, np.bool_)
     of_state[graph.action_state[tied]] = True
     chance = np.where(of_state[graph.action_state], tied, probability)
-    game = SeatsGame(graph, [chance] * graph.players, tied)
+    game = SeatsGame(graph, places_of(graph), chance, choices=tied)
     return game.certified(-1.0), game.certified()
 
 

@@ -166,7 +166,6 @@ def seen_from(
     graph: StateGraph,
     seat: int,
     profile: Sequence[Floats | None],
-    free: NDArray[np.bool_] | None = None,
 ) -> StateGraph:
     """The game for one seat, with given policies of some seats.
 
@@ -179,25 +178,26 @@ def seen_from(
     profile : sequence of (n_actions,) float64 or None
         Probability of each action for each seat. None leaves a seat free, as if `seat` chose for
         it.
-    free : (n_actions,) bool, optional
-        Actions of probability 1 among which `seat` chooses, whoever is to move.
 
     Returns
     -------
     StateGraph
         For one player. State s with seat j to move is state ``j * n_states + s``.
     """
-    n, lotteries = graph.players, graph.lotteries
-    payoffs = payoffs_of(graph)
+    policies = [None if chance is None else Policy("given", chance) for chance in profile]
+    taken = take_seats(graph, policies, lotteries=of_movers(graph, seat)).graph
+    return replace(taken, players=1, objective="win", n_roots=1, endless="forbidden")
+
+
+def of_movers(graph: StateGraph, seat: int) -> Lotteries:
+    """The lotteries of a graph in the eyes of one seat: with seat 0 to move, with seat 1, ..."""
+    n, lotteries, payoffs = graph.players, graph.lotteries, payoffs_of(graph)
     passes, reward = np.zeros(len(payoffs), np.bool_), np.zeros(len(lotteries.reward))
-    of_movers = [
+    seen = (
         lotteries._replace(reward=reward, passes=passes, payoff=payoffs[:, (seat - mover) % n])
         for mover in range(n)
-    ]
-    policies = [None if chance is None else Policy("given", chance) for chance in profile]
-    every = reduce(Lotteries.followed_by, of_movers)
-    taken = take_seats(graph, policies, lotteries=every, free=free).graph
-    return replace(taken, players=1, objective="win", n_roots=1, endless="forbidden")
+    )
+    return reduce(Lotteries.followed_by, seen)
 
 
 def against_all(graph: StateGraph) -> StateGraph:
