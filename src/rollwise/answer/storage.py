@@ -445,5 +445,5 @@ def read_equilibrium(
     if not all(type(c) is int and 0 <= c < len(graph.components) for c in unsettled):
         raise damaged_file(path, "its description names components that aren't there")
     units = np.clip(Stakes.of(graph).units(values), 0.0, None)
-    found = Found(units, probability, list(unsettled))
+    found = Found(probability, list(unsettled))
     return proved(graph, game, found, spent, progress, claimed=units), frame

@@ -58,6 +58,8 @@ class Ordering:
         Its components.
     ending : (n_lottery_outcomes,) uint32, optional
         The target of each outcome that ends the game, if the block has targets from 2^31 on.
+    in_place : bool
+        Whether the layer stands in solving order already. Its block is changed then.
 
     Attributes
     ----------
@@ -71,14 +73,19 @@ class Ordering:
     """
 
     def __init__(
-        self, layer: Layer, found: graphs.Components, ending: NDArray[np.uint32] = NO_ENDING
+        self,
+        layer: Layer,
+        found: graphs.Components,
+        ending: NDArray[np.uint32] = NO_ENDING,
+        *,
+        in_place: bool = False,
     ) -> None:
         (_, block), n = layer.blocks[0], layer.n
         if len(block.target) >= MOST_OUTCOMES:
             raise TooManyStates(f"{len(block.target):,} outcomes are too many for one layer")
         feedback, reader = np.empty(n, np.uint32), np.empty(n, np.uint32)
         parts = Components(found.indptr, np.zeros(len(found), np.uint8), feedback, reader)
-        moved = Block(*(np.empty_like(part) for part in block))
+        moved = block if in_place else Block(*(np.empty_like(part) for part in block))
         moved.first[n] = block.first[n]
         self.layer = replace(layer, blocks=[(0, moved)], parts=parts, position=found.position)
         self._known = found.order, found.position, block, layer.tables.indptr, ending, moved, parts
@@ -110,7 +117,8 @@ def move(begin, stop, order, position, block, indptr, ending, moved, parts):
     ending : (n_lottery_outcomes,) uint32
         See `Ordering`.
     moved : Block, filled
-        Backwards: the end of `first` and all earlier components are filled.
+        Backwards: the end of `first` and all earlier components are filled. It may be `block`, if
+        that stands in this order.
     parts : Components, filled
     """
     n, most = index(order.shape[0]), index(MOST_FEEDBACK)

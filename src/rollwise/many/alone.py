@@ -13,6 +13,8 @@ a component for each seat. Otherwise they count as one. The proof does not trust
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -68,6 +70,27 @@ def places_of(graph: StateGraph) -> Components:
         order[place] = parts.order + seat * size
     ends = pointers(np.repeat(np.where(apart, sizes, n * sizes), np.where(apart, n, 1)))
     return Components(order, ends, position.reshape(-1))
+
+
+def by_seat(places: Components, numbers: Floats, players: int) -> Floats:
+    """Numbers of positions by place, as those of each seat from the mover on: (n_states, players).
+
+    Seat 0 is the seat k places after the mover where the mover is the seat n - k.
+    """
+    position, backwards = places.position.reshape(players, -1), numbers[::-1].copy()
+    found = np.empty((position.shape[1], players))
+    for k in range(players):
+        found[:, k] = backwards.take(position[-k % players], mode="clip")
+    return found
+
+
+def by_place(places: Components, numbers: Floats) -> Floats:
+    """The inverse of `by_seat`: (n_positions,) float64."""
+    n_states, players = numbers.shape
+    position, backwards = places.position.reshape(players, -1), np.empty(n_states * players)
+    for k in range(players):
+        backwards[position[-k % players]] = numbers[:, k]
+    return backwards[::-1].copy()
 
 
 @kernel
@@ -157,6 +180,8 @@ def layer_of_seat(
     first, thrown = np.empty((n_positions + 1, 3), np.uint32), np.empty(n_positions, np.uint32)
     rest = [np.empty(size, np.uint32) for size in (n_situations, n_actions, n_outcomes)]
     write_positions(
+        places.order,
+        places.position,
         n,
         is_free,
         policy,
@@ -175,11 +200,16 @@ def layer_of_seat(
     endings, ending = endings_of(lotteries, 1.0, n_positions)
     block = block_of(first, thrown, *rest)
     layer = Layer([(0, block)], tables_of(lotteries, 1.0, throws), n_positions, 0, endings)
-    return Ordering(layer, places, ending.astype(np.uint32)).run()
+    last_first = np.arange(n_positions - 1, -1, -1, dtype=np.int32)
+    ordered = Components(last_first, places.indptr, last_first)
+    ordering = Ordering(layer, ordered, ending.astype(np.uint32), in_place=True)
+    return replace(ordering.run(), position=places.position)
 
 
 @kernel
 def write_positions(
+    order,
+    position,
     n,
     is_free,
     policy,
@@ -197,10 +227,12 @@ def write_positions(
     lottery,
     target,
 ):
-    """Write the positions of a seat's game in reading order.
+    """Write the positions of a seat's game in solving order.
 
     Parameters
     ----------
+    order, position : of `Components`
+        Of the positions, by `places_of`.
     n : int
         Number of seats.
     is_free, policy : as in `layer_of_seat`
@@ -213,32 +245,33 @@ def write_positions(
     first, throws, count, lottery, target : of a Block, filled
         The end of the game stays -1.
     """
-    size = lists.shape[0]
+    last, size = order.shape[0] - 1, lists.shape[0]
     k, b, e = index(0), index(0), index(0)  # situations, actions and outcomes so far
-    for seat in range(n):
-        chooses = is_free and seat == 0
-        for s in range(size):
-            p, begin, draws = seat * size + s, b, not chooses and lists[s] > 0
-            first[p, 0], first[p, 1], first[p, 2] = k, b, e
-            throws[p] = lists[s] if draws else 0
-            for a in range(index(action_indptr[s]), index(action_indptr[s + 1])):
-                if not (chooses or policy[a] > 0.0):
-                    continue
-                lottery[b] = action_lottery[a] + stride * seat
-                b += ONE
-                if draws:  # a throw for each action
-                    count[k] = 1
-                    k += ONE
-                i = index(lottery_indptr[action_lottery[a]])
-                for o in range(index(outcome_indptr[a]), index(outcome_indptr[a + ONE])):
-                    t, mover = outcome_state[o], seat + np.int64(passes[i])
-                    if t >= 0:
-                        t += size * (mover if mover < n else mover - n)
-                    target[e] = t
-                    e += ONE
-                    i += ONE
-            if not draws:
-                count[k] = b - begin
+    for place in range(order.shape[0]):
+        p = np.int64(order[last - place])
+        seat, s = p // size, index(p % size)
+        chooses, begin = is_free and seat == 0, b
+        draws = not chooses and lists[s] > 0
+        first[place, 0], first[place, 1], first[place, 2] = k, b, e
+        throws[place] = lists[s] if draws else 0
+        for a in range(index(action_indptr[s]), index(action_indptr[s + ONE])):
+            if not (chooses or policy[a] > 0.0):
+                continue
+            lottery[b] = action_lottery[a] + stride * seat
+            b += ONE
+            if draws:  # a throw for each action
+                count[k] = 1
                 k += ONE
+            i = index(lottery_indptr[action_lottery[a]])
+            for o in range(index(outcome_indptr[a]), index(outcome_indptr[a + ONE])):
+                t, mover = np.int64(outcome_state[o]), seat + np.int64(passes[i])
+                if t >= 0:
+                    t = last - position[t + size * (mover if mover < n else mover - n)]
+                target[e] = t
+                e += ONE
+                i += ONE
+        if not draws:
+            count[k] = b - begin
+            k += ONE
     for column, end in enumerate((k, b, e)):
-        first[n * size, column] = end
+        first[last + 1, column] = end

@@ -36,7 +36,6 @@ class Found(NamedTuple):
 
     Attributes
     ----------
-    values : (n_states, players) float64
     probability : (n_actions,) float64
         The policy of the mover in each state, the same for all seats.
     unsettled : list of int
@@ -45,7 +44,6 @@ class Found(NamedTuple):
         Whether the time limit ended the search in some of them.
     """
 
-    values: Floats
     probability: Floats
     unsettled: list[int]
     timed_out: bool = False
@@ -184,7 +182,7 @@ class _Search:
         probability[self.chosen] = 1.0
         for actions, chances in self.mixed:
             probability[actions] = chances
-        return Found(self.values, probability, self.unsettled, self.timed_out)
+        return Found(probability, self.unsettled, self.timed_out)
 
 
 def pieces(

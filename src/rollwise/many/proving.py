@@ -39,7 +39,7 @@ from rollwise.graph import StateGraph
 from rollwise.graph.lotteries import Components
 from rollwise.kernels.chances import UNIT
 from rollwise.kernels.jit import ONE, index, kernel
-from rollwise.many.alone import layer_of_seat, places_of
+from rollwise.many.alone import by_place, by_seat, layer_of_seat, places_of
 from rollwise.many.seats import Stakes
 from rollwise.many.table import look, table_of
 from rollwise.numbers.printed import how_many, percent, rounded_up
@@ -78,7 +78,7 @@ class SeatsGame:
     def certified(
         self, sign: float = 1.0, progress: Callable[[int], None] | None = None
     ) -> tuple[Floats, Floats]:
-        """The values and their bounds, from the mover on: (n_states, players) float64 each.
+        """The values of the positions, and their bounds, by place: (n_positions,) float64 each.
 
         In units of `Stakes`; bounds are infinite without a proof.
 
@@ -86,22 +86,17 @@ class SeatsGame:
         ----------
         sign : 1.0 for the most of each seat's payoff, -1.0 for the least
         progress : callable, optional
-            Called at intervals with the number of solved states, of all seats together.
+            Called at intervals with the number of solved positions.
         """
-        stakes, nothing, players = Stakes.of(self.graph), np.empty(0), self.graph.players
+        stakes, nothing = Stakes.of(self.graph), np.empty(0)
         # bounds leave room for rounding in proportion to values: those that the proof will see
         layer = replace(self.layer, endings=sign * stakes.units(self.layer.endings))
         search, begun = solved(layer, nothing, nothing, progress)
         found = search.found[: layer.n]
         proved = bounds_of(layer, found, (nothing, nothing), encloses=False, begun=begun)
         bounds = np.full(layer.n, np.inf) if proved is None else proved.bounds
-        movers = -np.arange(players) % players  # seat 0 is the k-th after the mover n - k
-        values, bounds = (
-            layer.in_reading_order(numbers).reshape(players, -1)[movers].T
-            for numbers in (sign * found, bounds)
-        )
         # a third of a win, as a payoff, has been rounded; and so is the number in units
-        return np.clip(values, 0.0, 1.0), (bounds + 2.0 * UNIT) * UP
+        return np.clip(sign * found, 0.0, 1.0), (bounds + 2.0 * UNIT) * UP
 
 
 class Proof(NamedTuple):
@@ -158,11 +153,12 @@ def prove_profile(
     places = places_of(graph)
     best, room = SeatsGame(graph, places, probability, is_free=True).certified(progress=told(0))
     worth, bounds = SeatsGame(graph, places, probability).certified(progress=told(n))
-    values = Stakes.of(graph).on_grid(worth) if claimed is None else claimed
+    values = Stakes.of(graph).on_grid(worth) if claimed is None else by_place(places, claimed)
     off = np.abs(values - worth)
     bounds = np.where(off > 0.0, (bounds + off) * UP, bounds)
     gains = (np.maximum(best - values, 0.0) + room + bounds) * UP
-    return Proof(values, bounds, gains)
+    del best, room, worth, off
+    return Proof(*(by_seat(places, numbers, graph.players) for numbers in (values, bounds, gains)))
 
 
 ROUNDING = 1e-12  # a range that is no wider is none
@@ -261,8 +257,13 @@ def _range(
     of_state = np.zeros(graph.n_states, np.bool_)
     of_state[graph.action_state[tied]] = True
     chance = np.where(of_state[graph.action_state], tied, probability)
-    game = SeatsGame(graph, places_of(graph), chance, choices=tied)
-    return game.certified(-1.0), game.certified()
+    places = places_of(graph)
+    game = SeatsGame(graph, places, chance, choices=tied)
+    (low, off), (high, room) = (
+        [by_seat(places, numbers, graph.players) for numbers in game.certified(sign)]
+        for sign in (-1.0, 1.0)
+    )
+    return (low, off), (high, room)
 
 
 @kernel
