@@ -335,6 +335,22 @@ def test_claims_are_bounded_by_their_distance_from_the_proved_values():
     assert other.gains.max() < 2.001e-6
 
 
+@pytest.mark.parametrize("game", ["pig", "who stops", "favour"])
+def test_small_layers_prove_the_same_as_large_ones(game, monkeypatch):
+    found = {
+        "pig": lambda: solved("pig", ("target", 8), ("players", 3)),
+        "who stops": lambda: solved(WHO_STOPS),  # mixes
+        "favour": lambda: rollwise.equilibrium(Favour()),
+    }[game]()
+    graph, chance = found.graph, found.policy.probability
+    whole = prove_profile(graph, chance)
+    monkeypatch.setattr("rollwise.many.alone.PIECE", 5)
+    apart = prove_profile(graph, chance)
+    assert apart.values == pytest.approx(whole.values, abs=1e-15)
+    assert np.all(apart.bounds < 2 * whole.bounds + 1e-15)
+    assert np.all(apart.gains < 2 * whole.gains + 1e-15)
+
+
 class Turn(NamedTuple):
     number: int
 

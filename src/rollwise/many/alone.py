@@ -1,4 +1,4 @@
-"""The game of one seat among seats with known policies, as a layer for one player.
+"""The game of one seat among seats with known policies, as layers for one player.
 
 A position is a state of the graph with a seat to move: position ``j * n_states + s`` in reading
 order is state s with seat j to move. The payoffs are those of seat 0. This seat follows the policy
@@ -9,11 +9,15 @@ Solving order needs no search. The states of a component stand in the order in w
 finished them, so each one but the last follows from a later one. If every way from one state of a
 component to another moves the die on by the same number of seats, counted round, its positions form
 a component for each seat. Otherwise they count as one. The proof does not trust this order.
+
+The game of a seat has as many positions as there are states for each seat. It is cut into layers of
+some components each, so that the layers need little memory. The border of a layer has positions of
+earlier layers.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +34,8 @@ Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 MOST_POSITIONS = 2**31  # their numbers have 32 bits
 UNKNOWN = 255  # number of seats
+NOWHERE = -1
+PIECE = 1_000_000  # positions of a layer
 
 
 def places_of(graph: StateGraph) -> Components:
@@ -70,27 +76,6 @@ def places_of(graph: StateGraph) -> Components:
         order[place] = parts.order + seat * size
     ends = pointers(np.repeat(np.where(apart, sizes, n * sizes), np.where(apart, n, 1)))
     return Components(order, ends, position.reshape(-1))
-
-
-def by_seat(places: Components, numbers: Floats, players: int) -> Floats:
-    """Numbers of positions by place, as those of each seat from the mover on: (n_states, players).
-
-    Seat 0 is the seat k places after the mover where the mover is the seat n - k.
-    """
-    position, backwards = places.position.reshape(players, -1), numbers[::-1].copy()
-    found = np.empty((position.shape[1], players))
-    for k in range(players):
-        found[:, k] = backwards.take(position[-k % players], mode="clip")
-    return found
-
-
-def by_place(places: Components, numbers: Floats) -> Floats:
-    """The inverse of `by_seat`: (n_positions,) float64."""
-    n_states, players = numbers.shape
-    position, backwards = places.position.reshape(players, -1), np.empty(n_states * players)
-    for k in range(players):
-        backwards[position[-k % players]] = numbers[:, k]
-    return backwards[::-1].copy()
 
 
 @kernel
@@ -142,10 +127,29 @@ def find_turns(
                     e += ONE
 
 
-def layer_of_seat(
-    graph: StateGraph, places: Components, policy: Floats, *, is_free: bool, choices: Mask | None
-) -> Layer:
-    """The game of seat 0 where all others have a policy, in solving order.
+def by_seat(places: Components, numbers: Floats, players: int) -> Floats:
+    """Numbers in solving order, as those of each seat from the mover on: (n_states, players).
+
+    Seat 0 is the seat k places after the mover where the mover is the seat n - k.
+    """
+    position = places.position.reshape(players, -1)
+    found = np.empty((position.shape[1], players))
+    for k in range(players):
+        found[:, k] = numbers.take(position[-k % players], mode="clip")
+    return found
+
+
+def in_order(places: Components, numbers: Floats) -> Floats:
+    """The inverse of `by_seat`: (n_positions,) float64."""
+    n_states, players = numbers.shape
+    position, found = places.position.reshape(players, -1), np.empty(n_states * players)
+    for k in range(players):
+        found[position[-k % players]] = numbers[:, k]
+    return found
+
+
+class SeatGame:
+    """The game of seat 0 where all others have a policy.
 
     Parameters
     ----------
@@ -159,55 +163,101 @@ def layer_of_seat(
         Whether seat 0 may take any action; otherwise it has the policy too.
     choices : (n_actions,) bool, optional
         Actions of probability 1 among which seat 0 chooses, whoever is to move.
+
+    Attributes
+    ----------
+    payoffs : (n_endings,) float64
+        Of the endings of every layer.
     """
-    graph, n = graph.flat, graph.players
-    lotteries, taken = of_movers(graph, 0), policy > 0.0
-    several = fold_actions(graph, np.add, taken.astype(np.int64))
-    mixes = several > 1
-    if choices is not None:
-        mixes &= ~fold_actions(graph, np.logical_or, choices)
-    lists = np.zeros(graph.n_states, np.uint32)
-    lists[mixes] = np.arange(1, np.count_nonzero(mixes) + 1)
-    drawn = policy[taken & mixes[graph.action_state]]
-    throws = None
-    if mixes.any():
-        throws = pointers([1, *several[mixes].tolist()]), np.append(1.0, drawn)
-    follow, n_positions = n - is_free, n * graph.n_states  # seats with the policy
-    sizes = np.diff(graph.outcome_indptr)
-    n_actions = follow * np.count_nonzero(taken) + is_free * graph.n_actions
-    n_outcomes = follow * int(sizes[taken].sum()) + is_free * graph.n_outcomes
-    n_situations = n_positions + follow * (len(drawn) - np.count_nonzero(mixes))
-    first, thrown = np.empty((n_positions + 1, 3), np.uint32), np.empty(n_positions, np.uint32)
-    rest = [np.empty(size, np.uint32) for size in (n_situations, n_actions, n_outcomes)]
-    write_positions(
-        places.order,
-        places.position,
-        n,
-        is_free,
-        policy,
-        lists,
-        graph.action_indptr,
-        graph.action_lottery,
-        len(graph.lotteries.reward),
-        graph.outcome_indptr,
-        graph.outcome_state,
-        graph.lotteries.indptr,
-        graph.lotteries.passes,
-        first,
-        thrown,
-        *rest,
-    )
-    endings, ending = endings_of(lotteries, 1.0, n_positions)
-    block = block_of(first, thrown, *rest)
-    layer = Layer([(0, block)], tables_of(lotteries, 1.0, throws), n_positions, 0, endings)
-    last_first = np.arange(n_positions - 1, -1, -1, dtype=np.int32)
-    ordered = Components(last_first, places.indptr, last_first)
-    ordering = Ordering(layer, ordered, ending.astype(np.uint32), in_place=True)
-    return replace(ordering.run(), position=places.position)
+
+    def __init__(
+        self,
+        graph: StateGraph,
+        places: Components,
+        policy: Floats,
+        *,
+        is_free: bool = False,
+        choices: Mask | None = None,
+    ) -> None:
+        self._graph, self._places, self._policy, self._is_free = graph, places, policy, is_free
+        lotteries, taken = of_movers(graph, 0), policy > 0.0
+        several = fold_actions(graph, np.add, taken.astype(np.int64))
+        mixes = several > 1
+        if choices is not None:
+            mixes &= ~fold_actions(graph, np.logical_or, choices)
+        self._lists = np.zeros(graph.n_states, np.uint32)
+        self._lists[mixes] = np.arange(1, np.count_nonzero(mixes) + 1)
+        throws = None
+        if mixes.any():
+            drawn = policy[taken & mixes[graph.action_state]]
+            throws = pointers([1, *several[mixes].tolist()]), np.append(1.0, drawn)
+        self._tables = tables_of(lotteries, 1.0, throws)
+        self.payoffs, self._ending = endings_of(lotteries, 1.0, 0)
+        # numbers of situations, actions and outcomes of each state: of a seat with the policy, and
+        # of a free one
+        sizes, one = np.diff(graph.outcome_indptr), np.ones_like(several)
+        ahead, taken_ahead = (fold_actions(graph, np.add, part) for part in (sizes, sizes * taken))
+        follow = np.where(mixes, several, one), several, taken_ahead
+        self._sizes = np.array([follow, (one, np.diff(graph.action_indptr), ahead)], np.uint32)
+        self._slot = np.full(len(places.order), NOWHERE, np.int32)
+
+    @property
+    def n_positions(self) -> int:
+        return len(self._places.order)
+
+    def pieces(self) -> Iterator[slice]:
+        """The layers, as spans of positions in solving order."""
+        ends, begin = self._places.indptr, 0
+        while begin < ends[-1]:
+            end = int(ends[min(int(np.searchsorted(ends, begin + PIECE)), len(ends) - 1)])
+            yield slice(begin, end)
+            begin = end
+
+    def layer(self, piece: slice) -> tuple[Layer, NDArray[np.int32]]:
+        """A layer, and its border: positions by their number in solving order."""
+        graph, places, n = self._graph, self._places, piece.stop - piece.start
+        order = places.order[piece]
+        chooses = self._is_free & (order < graph.n_states)
+        sizes = self._sizes[chooses.astype(np.intp), :, order % graph.n_states]
+        totals = sizes.sum(axis=0, dtype=np.int64).tolist()
+        first, thrown = np.empty((n + 1, 3), np.uint32), np.empty(n, np.uint32)
+        rest = [np.empty(size, np.uint32) for size in totals]
+        border = np.empty(min(totals[-1], piece.start), np.int32)
+        n_border = write_positions(
+            piece.start,
+            order,
+            places.position,
+            graph.players,
+            self._is_free,
+            self._policy,
+            self._lists,
+            graph.action_indptr,
+            graph.action_lottery,
+            len(graph.lotteries.reward),
+            graph.outcome_indptr,
+            graph.outcome_state,
+            graph.lotteries.indptr,
+            graph.lotteries.passes,
+            self._slot,
+            border,
+            first,
+            thrown,
+            *rest,
+        )
+        border = border[:n_border]
+        self._slot[border] = NOWHERE
+        block = block_of(first, thrown, *rest)
+        layer = Layer([(0, block)], self._tables, n, n_border, self.payoffs)
+        low, high = np.searchsorted(places.indptr, (piece.start, piece.stop))
+        last_first = np.arange(n - 1, -1, -1, dtype=np.int32)
+        parts = Components(last_first, places.indptr[low : high + 1] - piece.start, last_first)
+        ending = (self._ending + n + n_border).astype(np.uint32)
+        return Ordering(layer, parts, ending, in_place=True).run(), border
 
 
 @kernel
 def write_positions(
+    begin,
     order,
     position,
     n,
@@ -221,36 +271,51 @@ def write_positions(
     outcome_state,
     lottery_indptr,
     passes,
+    slot,
+    border,
     first,
     throws,
     count,
     lottery,
     target,
 ):
-    """Write the positions of a seat's game in solving order.
+    """Write the positions of a layer of a seat's game, the last in solving order first.
 
     Parameters
     ----------
-    order, position : of `Components`
-        Of the positions, by `places_of`.
+    begin : int
+        Number of earlier positions, those of other layers.
+    order : (n,) int32
+        The positions of the layer, in solving order.
+    position : (n_positions,) int32
+        The number of each position of the game in solving order.
     n : int
         Number of seats.
-    is_free, policy : as in `layer_of_seat`
+    is_free, policy : as in `SeatGame`
     lists : (n_states,) uint32
         The list of throws that draws the action of a state; 0 where its mover doesn't mix.
     action_indptr, ..., outcome_state : of a StateGraph
     stride : int
         Number of the graph's lotteries: seat j has those from ``j * stride`` on.
     lottery_indptr, passes : of its Lotteries
+    slot : (n_positions,) int32, all NOWHERE, changed
+        The place of each position on the border, counted from the first of them.
+    border : int32, filled
+        The inverse.
     first, throws, count, lottery, target : of a Block, filled
         The end of the game stays -1.
+
+    Returns
+    -------
+    int
+        Number of positions on the border.
     """
-    last, size = order.shape[0] - 1, lists.shape[0]
+    n_here, size, n_border = order.shape[0], lists.shape[0], 0
     k, b, e = index(0), index(0), index(0)  # situations, actions and outcomes so far
-    for place in range(order.shape[0]):
-        p = np.int64(order[last - place])
+    for place in range(n_here):
+        p = np.int64(order[n_here - 1 - place])
         seat, s = p // size, index(p % size)
-        chooses, begin = is_free and seat == 0, b
+        chooses, first_action = is_free and seat == 0, b
         draws = not chooses and lists[s] > 0
         first[place, 0], first[place, 1], first[place, 2] = k, b, e
         throws[place] = lists[s] if draws else 0
@@ -266,12 +331,21 @@ def write_positions(
             for o in range(index(outcome_indptr[a]), index(outcome_indptr[a + ONE])):
                 t, mover = np.int64(outcome_state[o]), seat + np.int64(passes[i])
                 if t >= 0:
-                    t = last - position[t + size * (mover if mover < n else mover - n)]
+                    t = np.int64(position[t + size * (mover if mover < n else mover - n)])
+                    if t >= begin:
+                        t = begin + n_here - 1 - t
+                    else:
+                        if slot[t] == NOWHERE:
+                            slot[t] = n_border
+                            border[n_border] = t
+                            n_border += 1
+                        t = n_here + np.int64(slot[t])
                 target[e] = t
                 e += ONE
                 i += ONE
         if not draws:
-            count[k] = b - begin
+            count[k] = b - first_action
             k += ONE
     for column, end in enumerate((k, b, e)):
-        first[last + 1, column] = end
+        first[n_here, column] = end
+    return n_border

@@ -36,10 +36,9 @@ from numpy.typing import NDArray
 
 from rollwise.engine.bounds import bounds_of, solved
 from rollwise.graph import StateGraph
-from rollwise.graph.lotteries import Components
 from rollwise.kernels.chances import UNIT
 from rollwise.kernels.jit import ONE, index, kernel
-from rollwise.many.alone import by_place, by_seat, layer_of_seat, places_of
+from rollwise.many.alone import SeatGame, by_seat, in_order, places_of
 from rollwise.many.seats import Stakes
 from rollwise.many.table import look, table_of
 from rollwise.numbers.printed import how_many, percent, rounded_up
@@ -54,49 +53,34 @@ Mask = NDArray[np.bool_]
 UP = 1.0 + 8.0 * UNIT  # more than the roundings of a sum of bounds
 
 
-class SeatsGame:
-    """The game of each seat for itself, solved by the engine and proved as every game for one is.
+def certified(
+    game: SeatGame, stakes: Stakes, sign: float = 1.0, progress: Callable[[int], None] | None = None
+) -> tuple[Floats, Floats]:
+    """The values of a seat's game in solving order, and their bounds: (n_positions,) float64 each.
+
+    In units of `stakes`; bounds are infinite without a proof.
 
     Parameters
     ----------
-    graph, places, policy, is_free, choices
-        As `rollwise.many.alone.layer_of_seat` takes them.
+    sign : 1.0 for the most of each seat's payoff, -1.0 for the least
+    progress : callable, optional
+        Called at intervals with the number of solved positions.
     """
-
-    def __init__(
-        self,
-        graph: StateGraph,
-        places: Components,
-        policy: Floats,
-        *,
-        is_free: bool = False,
-        choices: Mask | None = None,
-    ) -> None:
-        self.graph = graph
-        self.layer = layer_of_seat(graph, places, policy, is_free=is_free, choices=choices)
-
-    def certified(
-        self, sign: float = 1.0, progress: Callable[[int], None] | None = None
-    ) -> tuple[Floats, Floats]:
-        """The values of the positions, and their bounds, by place: (n_positions,) float64 each.
-
-        In units of `Stakes`; bounds are infinite without a proof.
-
-        Parameters
-        ----------
-        sign : 1.0 for the most of each seat's payoff, -1.0 for the least
-        progress : callable, optional
-            Called at intervals with the number of solved positions.
-        """
-        stakes, nothing = Stakes.of(self.graph), np.empty(0)
-        # bounds leave room for rounding in proportion to values: those that the proof will see
-        layer = replace(self.layer, endings=sign * stakes.units(self.layer.endings))
-        search, begun = solved(layer, nothing, nothing, progress)
+    values, bounds = np.empty(game.n_positions), np.empty(game.n_positions)
+    # bounds leave room for rounding in proportion to values: those that the proof will see
+    endings = sign * stakes.units(game.payoffs)
+    for piece in game.pieces():
+        layer, border = game.layer(piece)
+        layer, known = replace(layer, endings=endings), (values[border], bounds[border])
+        search, begun = solved(layer, *known)
         found = search.found[: layer.n]
-        proved = bounds_of(layer, found, (nothing, nothing), encloses=False, begun=begun)
-        bounds = np.full(layer.n, np.inf) if proved is None else proved.bounds
-        # a third of a win, as a payoff, has been rounded; and so is the number in units
-        return np.clip(sign * found, 0.0, 1.0), (bounds + 2.0 * UNIT) * UP
+        proved = bounds_of(layer, found, known, encloses=False, begun=begun)
+        values[piece] = found[::-1]
+        bounds[piece] = np.inf if proved is None else proved.bounds[::-1]
+        if progress is not None:
+            progress(piece.stop)
+    # a third of a win, as a payoff, has been rounded; and so is the number in units
+    return np.clip(sign * values, 0.0, 1.0), (bounds + 2.0 * UNIT) * UP
 
 
 class Proof(NamedTuple):
@@ -145,20 +129,29 @@ def prove_profile(
         Players can go round for ever.
     """
     require_ending(graph)
-    n = graph.n_states * graph.players
+    n, stakes, places = graph.n_states * graph.players, Stakes.of(graph), places_of(graph)
 
     def told(before: int) -> Callable[[int], None] | None:
         return None if progress is None else lambda done: progress(before + done, 2 * n)
 
-    places = places_of(graph)
-    best, room = SeatsGame(graph, places, probability, is_free=True).certified(progress=told(0))
-    worth, bounds = SeatsGame(graph, places, probability).certified(progress=told(n))
-    values = Stakes.of(graph).on_grid(worth) if claimed is None else by_place(places, claimed)
+    free = SeatGame(graph, places, probability, is_free=True)
+    most, room = certified(free, stakes, progress=told(0))
+    most += room
+    most *= UP
+    del free, room  # the second game needs their memory
+    worth, bounds = certified(SeatGame(graph, places, probability), stakes, progress=told(n))
+    values = stakes.on_grid(worth) if claimed is None else in_order(places, claimed)
     off = np.abs(values - worth)
-    bounds = np.where(off > 0.0, (bounds + off) * UP, bounds)
-    gains = (np.maximum(best - values, 0.0) + room + bounds) * UP
-    del best, room, worth, off
-    return Proof(*(by_seat(places, numbers, graph.players) for numbers in (values, bounds, gains)))
+    moved = np.flatnonzero(off)
+    bounds[moved] = (bounds[moved] + off[moved]) * UP
+    del worth, off, moved
+    most -= values
+    gains = np.maximum(most, 0.0, out=most)
+    gains += bounds
+    gains *= UP
+    found, players = [gains, bounds, values], graph.players
+    del values, bounds, gains, most
+    return Proof(*(by_seat(places, found.pop(), players) for _ in Proof._fields))
 
 
 ROUNDING = 1e-12  # a range that is no wider is none
@@ -257,10 +250,10 @@ def _range(
     of_state = np.zeros(graph.n_states, np.bool_)
     of_state[graph.action_state[tied]] = True
     chance = np.where(of_state[graph.action_state], tied, probability)
-    places = places_of(graph)
-    game = SeatsGame(graph, places, chance, choices=tied)
+    places, stakes = places_of(graph), Stakes.of(graph)
+    game = SeatGame(graph, places, chance, choices=tied)
     (low, off), (high, room) = (
-        [by_seat(places, numbers, graph.players) for numbers in game.certified(sign)]
+        [by_seat(places, numbers, graph.players) for numbers in certified(game, stakes, sign)]
         for sign in (-1.0, 1.0)
     )
     return (low, off), (high, room)
