@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from rollwise.analysis.chain import Chain, Skill, greedy, measure_skill
 from rollwise.analysis.lengths import FEW, Lengths, lengths, quantile_of
 from rollwise.analysis.thumb.frontier import Frontier, find_rules
+from rollwise.answer.certified import Certified
 from rollwise.answer.references import Policies, Subject
 from rollwise.answer.solution import Solution
 from rollwise.derive.changed import copied
@@ -24,7 +25,7 @@ from rollwise.errors import EndlessPlay, UsageError
 from rollwise.graph.choices import fold_actions, has_choice
 from rollwise.graph.naming import KEEP
 from rollwise.graph.policies import Policy
-from rollwise.simulate.exact import Certified, expected_lengths, require_end
+from rollwise.simulate.exact import expected_lengths, require_end
 
 MOST_LISTED = 12
 Floats = NDArray[np.float64]
@@ -390,14 +391,14 @@ def _drama(solution: Solution, chain: Chain) -> Drama:
     worth = chain.sign * solution.values[chain.number]
     off = solution.error_bound
     wins = [chain.is_over & (sign * chain.payoff > 0) for sign in (1.0, -1.0)]
-    draws = chain.chance_of_end(chain.is_over & (chain.payoff == 0))
+    draws = chain.draws()
     level = 2 * SURE - 1
     above = [sign * worth >= level - off for sign in (1.0, -1.0)]
     return Drama(
-        Certified(float(draws[0][0]), float(draws[1][0])),
+        draws,
         _lead_changes(chain, np.where(np.abs(worth) <= off, 0.0, np.sign(worth))),
         _comebacks(chain, wins, above),
-        _decided(chain, wins, above, 1.0 - float(draws[0][0])),
+        _decided(chain, wins, above, 1.0 - draws.value),
     )
 
 

@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 
 from rollwise.analysis.contest import Aims
 from rollwise.analysis.distributions import Distribution
+from rollwise.answer.certified import Certified
 from rollwise.answer.solve import solve_whole
 from rollwise.derive.by_score import ScoredGraph, by_score, require_points
 from rollwise.derive.derived_game import whole_graph
 from rollwise.game import Game
 from rollwise.graph.policies import Policy
-from rollwise.simulate.exact import Certified
 
 Reals = NDArray[np.float64]
 

@@ -21,13 +21,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations_with_replacement
-from math import fsum, sqrt
+from math import fsum
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.answer.certified import solve_and_certify
+from rollwise.answer.certified import Certified, solve_and_certify
 from rollwise.answer.evaluation import evaluate
 from rollwise.answer.references import Policies
 from rollwise.derive.seats import take_seats
@@ -41,9 +41,10 @@ from rollwise.graph.choices import (
     fold_outcomes,
     look_ahead,
     outcome_action,
+    summed,
 )
 from rollwise.graph.policies import Policy
-from rollwise.simulate.exact import Certified, require_end
+from rollwise.simulate.exact import require_end
 
 Floats = NDArray[np.float64]
 ROUNDING = 2.0**-48  # of a sum over the outcomes of an action, against its largest part
@@ -144,14 +145,11 @@ class Chain:
         """
         graph = self.graph
         ends = self.is_over if goes_on is None else self.is_over | ~goes_on
-        counted = graph.with_arrays(
-            players=1,
-            objective="maximize",
-            endless="forbidden",
-            action_reward=np.zeros(graph.n_states) if each is None else each,
+        counted = summed(
+            graph,
+            each,
+            np.where(ends, 0.0 if at_end is None else at_end, 0.0),
             outcome_state=np.where(ends, -1, graph.outcome_state),
-            outcome_passes=np.zeros(graph.n_outcomes, np.bool_),
-            outcome_payoff=np.where(ends, 0.0 if at_end is None else at_end, 0.0),
         )
         try:
             result, certificate, _ = solve_and_certify(counted)
@@ -194,6 +192,11 @@ class Chain:
         """The probability of an end with one of some outcomes: (n_states,) values, and bounds."""
         return self.expected(at_end=ends.astype(np.float64), goes_on=goes_on)
 
+    def draws(self) -> Certified:
+        """The probability of a draw of a game begun by the first seat."""
+        values, bounds = self.chance_of_end(self.is_over & (self.payoff == 0))
+        return Certified(float(values[0]), float(bounds[0]))
+
     def results(self) -> list[tuple[Certified, Certified]]:
         """Mean and variance of the first seat's result; one pair for each seat that may begin."""
         reward = self.source.action_reward
@@ -219,11 +222,7 @@ class Chain:
 
     def luck(self) -> Certified:
         """The standard deviation of the first seat's result, if it begins."""
-        _, variance = self.results()[0]
-        value = sqrt(variance.value)
-        low = sqrt(max(variance.value - variance.bound, 0.0))
-        high = sqrt(variance.value + variance.bound)
-        return Certified(value, max(high - value, value - low) + 2.0**-52 * value)
+        return self.results()[0][1].root
 
     def _squares_of_points(self, worth: Floats, off: float) -> list[Certified]:
         """The mean of the square of the result: (r + R)² is r² + 2rR + R² on the way."""

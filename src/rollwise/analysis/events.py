@@ -21,6 +21,7 @@ from rollwise.derive.by_score import points_to_come
 from rollwise.derive.changed import copied
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
+from rollwise.graph.choices import summed
 from rollwise.graph.policies import Policy
 
 SEAT = "seat"  # the column of the player to move, in conditions on games of two
@@ -57,11 +58,8 @@ def followed(graph: StateGraph, policy: Policy) -> Followed:
             "rules have rewards before it; write the difference of the points as payoff(x) there"
         )
     chain = Chain.of(graph, policy)
-    alone = chain.graph.with_arrays(
-        players=1,
-        outcome_passes=np.zeros(chain.graph.n_outcomes, np.bool_),
-        outcome_payoff=chain.payoff,
-    )
+    aim = {"objective": graph.objective, "endless": graph.endless}
+    alone = summed(chain.graph, endings=chain.payoff, **aim)
     rows = np.column_stack([graph.rows[chain.number], chain.seat + 1])
     return Followed(
         alone, Policy(policy.name, np.ones(alone.n_actions)), rows, (*graph.columns, SEAT)

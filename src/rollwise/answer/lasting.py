@@ -7,7 +7,6 @@ no move. Their policy is the optimal policy of this game.
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,20 +14,16 @@ from numpy.typing import NDArray
 from rollwise.answer.certified import solve_and_certify
 from rollwise.errors import EndlessPlay
 from rollwise.graph import StateGraph
-from rollwise.graph.choices import are_best, is_throw, look_ahead, taken
+from rollwise.graph.choices import are_best, is_throw, look_ahead, summed, taken
 from rollwise.graph.endings import describe, end_components
 from rollwise.graph.policies import Policy
 
 LASTING = {"shortest": "minimize", "longest": "maximize"}
 
 
-def counted(graph: StateGraph, **changes: Any) -> StateGraph:
-    """The graph of a game with a point for each move, and no other rewards."""
-    return graph.with_arrays(
-        action_reward=(~is_throw(graph)).astype(np.float64),
-        outcome_payoff=np.zeros(graph.n_outcomes),
-        **changes,
-    )
+def moves_of(graph: StateGraph) -> NDArray[np.float64]:
+    """A point for each move: (n_actions,) float64."""
+    return (~is_throw(graph)).astype(np.float64)
 
 
 def together(graph: StateGraph, aim: str) -> StateGraph:
@@ -40,13 +35,7 @@ def together(graph: StateGraph, aim: str) -> StateGraph:
     aim : str
         A key of `LASTING`.
     """
-    return counted(
-        graph,
-        outcome_passes=np.zeros(graph.n_outcomes, np.bool_),
-        players=1,
-        objective=LASTING[aim],
-        endless="forbidden",
-    )
+    return summed(graph, moves_of(graph), objective=LASTING[aim])
 
 
 def first_chosen(

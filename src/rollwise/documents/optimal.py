@@ -166,10 +166,7 @@ def optimal_document(
         reached_states=every.graph.n_states,
         tied_states=every.n_ties,
         loss_bound=every.loss,
-        then=[
-            AimValue(aim, worth.value, worth.error_bound)
-            for aim, worth in zip(aims.aims, aims.values, strict=True)
-        ],
+        then=[AimValue(aim, *worth) for aim, worth in zip(aims.aims, aims.values, strict=True)],
         ranges=ranges,
         against=versus or UNSET,
     )

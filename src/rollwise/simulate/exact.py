@@ -8,32 +8,16 @@ apply to lengths too.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from rollwise.answer.certified import solve_and_certify
+from rollwise.answer.certified import Certified, solve_and_certify
 from rollwise.answer.evaluation import Evaluation
 from rollwise.derive.seats import take_seats
 from rollwise.errors import EndlessPlay
-from rollwise.graph import StateGraph, win_probability
-from rollwise.graph.choices import fold_outcomes, is_throw
+from rollwise.graph import StateGraph
+from rollwise.graph.choices import chance_to_pass, is_throw, summed
 from rollwise.graph.endings import ways_out
 from rollwise.graph.policies import Policy
-from rollwise.numbers.printed import CHANCE_ROUNDING
-
-
-class Certified(NamedTuple):
-    """A value and how far it can be off."""
-
-    value: float
-    bound: float
-
-    def shown(self, *, is_score: bool) -> Certified:
-        """The value of a position as people read it: points or a payoff, or the chance to win."""
-        if is_score:
-            return self
-        return Certified(win_probability(self.value), self.bound / 2 + CHANCE_ROUNDING)
 
 
 def certified_at(evaluation: Evaluation, state: int = 0) -> tuple[Certified, Certified]:
@@ -103,30 +87,15 @@ def expected_lengths(
     policies = [policy] if against is None else [policy, against]
     played = take_seats(graph, policies, [0]).graph
     require_end(played)
-    total = fold_outcomes(played, np.add, played.outcome_weight)
-    passing = np.where(played.outcome_passes, played.outcome_weight, 0)
-    passing = fold_outcomes(played, np.add, passing)
-    moves = played.with_arrays(
-        players=1,
-        objective="maximize",
-        action_reward=(~is_throw(played)).astype(np.float64),
-        outcome_passes=np.zeros(played.n_outcomes, np.bool_),
-        outcome_payoff=np.zeros(played.n_outcomes),
-    )
     # a move counts as a turn by its chance to pass
-    turns = moves.with_arrays(action_reward=passing / total)
+    turns, moves = (
+        solve_and_certify(summed(played, amounts))
+        for amounts in (chance_to_pass(played), (~is_throw(played)).astype(np.float64))
+    )
     lengths = []
-    for counted in (turns, moves):
-        counts, certificate, _ = solve_and_certify(counted)
-        lengths.append((counts.values, certificate.bounds))
-    # The chance to pass is rounded once a move; the first turn passes nowhere.
-    rounding = 2.0**-52 * np.abs(lengths[1][0])
-    return [
-        (
-            Certified(
-                1 + float(lengths[0][0][s]), float(lengths[0][1][s] + rounding[s]) + 2.0**-52
-            ),
-            Certified(float(lengths[1][0][s]), float(lengths[1][1][s])),
-        )
-        for s in range(played.n_roots)
-    ]
+    for s in range(played.n_roots):
+        passed, moved = turns.at(s), moves.at(s)
+        # The chance to pass is rounded once a move; the first turn passes nowhere.
+        off = passed.bound + 2.0**-52 * abs(moved.value) + 2.0**-52
+        lengths.append((Certified(1 + passed.value, off), moved))
+    return lengths

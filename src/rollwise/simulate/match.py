@@ -15,6 +15,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.answer.certified import Certified
 from rollwise.answer.evaluation import evaluate
 from rollwise.answer.references import AnyPolicy, Policies, Subject
 from rollwise.cluster.pool import Pool, Threads
@@ -25,7 +26,7 @@ from rollwise.graph.policies import Policy
 from rollwise.machine.interrupts import held_back
 from rollwise.numbers.randomness import check_seed, fresh_seed, stream
 from rollwise.play.games import Games, PlayTable
-from rollwise.simulate.exact import Certified, certified_at, expected_lengths, require_end
+from rollwise.simulate.exact import certified_at, expected_lengths, require_end
 from rollwise.simulate.results import Counts, Length, Match, Side, side_of, warn_of_disagreements
 
 BLOCK = 1 << 16  # games from one stream

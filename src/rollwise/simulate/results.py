@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.answer.certified import Certified
 from rollwise.graph.policies import Ties
 from rollwise.numbers.intervals import CONFIDENCE, of_chance, of_mean
 from rollwise.numbers.printed import CHANCE_ROUNDING, estimated
 from rollwise.play.games import Games
-from rollwise.simulate.exact import Certified
 
 SUSPICIOUS = 1 / 1.7e6  # two-sided probability of a deviation by chance: five standard errors
 FEWEST = 1000  # number of games for a comparison with exact figures: fewer may lack rare results

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.answer.average import average_of_policy
+from rollwise.answer.certified import Certified
 from rollwise.answer.evaluation import evaluate
 from rollwise.answer.references import AnyPolicy, Policies, Subject
 from rollwise.cluster.pool import Here, Pool
@@ -19,7 +20,7 @@ from rollwise.graph import StateGraph, sign_of
 from rollwise.graph.policies import Policy
 from rollwise.numbers.printed import CHANCE_ROUNDING
 from rollwise.numbers.randomness import check_seed, derived_seed, fresh_seed
-from rollwise.simulate.exact import Certified, certified_at
+from rollwise.simulate.exact import certified_at
 from rollwise.simulate.match import MOST_EXACT, simulate
 
 

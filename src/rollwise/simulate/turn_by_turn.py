@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.answer.certified import Certified
 from rollwise.answer.solution import Solution
 from rollwise.builders.rules import Rules
 from rollwise.builders.some_states import positions_at_once, some_states
@@ -32,7 +33,6 @@ from rollwise.machine.interrupts import held_back
 from rollwise.numbers.randomness import check_seed, derived_seed, draw_one, fresh_seed
 from rollwise.play.games import Games
 from rollwise.play.steps import Stepper
-from rollwise.simulate.exact import Certified
 from rollwise.simulate.results import Counts, Match, side_of, warn_of_disagreements
 from rollwise.thumb.features import Features
 from rollwise.thumb.language import Rule
