@@ -20,7 +20,7 @@ from rollwise.graph import win_probability
 from rollwise.graph.choices import fold_actions, has_choice, is_throw
 from rollwise.graph.policies import Policy
 from rollwise.graph.view import sign_of
-from rollwise.play.steps import Move, Stepper
+from rollwise.play.games import Move, Stepper
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

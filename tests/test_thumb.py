@@ -19,9 +19,8 @@ from throwing import SumToWin
 
 import rollwise
 from rollwise import DRAW, LOSE, PASS, WIN, Game
-from rollwise.analysis.thumb.clauses import OnGraph
+from rollwise.analysis.thumb.clauses import OnGraph, Setting
 from rollwise.analysis.thumb.frontier import certified_rule, find_rules
-from rollwise.analysis.thumb.score import Setting
 from rollwise.analysis.thumb.turn_search import find_turn_rules
 from rollwise.analysis.thumb.turns import evaluate_rule, one_position, worth_by_layers
 from rollwise.answer.evaluation import best_response, evaluate

@@ -16,8 +16,8 @@ from throwing import SavedRolls
 
 import rollwise
 from rollwise import Chase, build, evaluate, solve
+from rollwise.analysis.chain import distribution_given, followed
 from rollwise.analysis.distributions import distribution
-from rollwise.analysis.events import distribution_given, followed
 from rollwise.analysis.lengths import lengths, quantile_of, within
 from rollwise.analysis.reaching import reach, reach_by_layer
 from rollwise.answer.evaluation import evaluate_seats

@@ -24,7 +24,7 @@ from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
 from rollwise.graph.policies import Policy
 from rollwise.machine.atomic_files import read_text
-from rollwise.play.steps import Stepper
+from rollwise.play.games import Stepper
 
 LEAST_SCORES = 2  # for a test
 LEAST_EXPECTED = 5.0  # of a cell of the chi-square test (Cochran 1954)

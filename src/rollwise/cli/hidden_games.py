@@ -42,7 +42,7 @@ from rollwise.graph.naming import Vocabulary
 from rollwise.graph.typed import typed_state
 from rollwise.hidden import Answer, Situation
 from rollwise.hidden import solve as solve_game
-from rollwise.hidden.simulation import Walk, drawn
+from rollwise.hidden.learning import Walk, drawn
 from rollwise.machine.atomic_files import check_place, write_text
 from rollwise.numbers.printed import how_many
 from rollwise.numbers.randomness import check_seed, fresh_seed
@@ -196,7 +196,7 @@ def simulate(
     load: str | None,
 ) -> None:  # fmt: skip
     """``rollwise simulate``."""
-    from rollwise.hidden.simulation import simulate as play_games
+    from rollwise.hidden.learning import simulate as play_games
 
     answer = find_answer(game, saved=load)
     names = (policy, against or policy)

@@ -29,7 +29,7 @@ from rollwise.errors import RollwiseError, UsageError
 from rollwise.graph import win_probability
 from rollwise.graph.policies import Policy, ties_in_play
 from rollwise.many.seats import seen_from
-from rollwise.simulate.results import Estimate
+from rollwise.simulate.match import Estimate
 
 Z = 1.96  # standard errors, on both sides: 95 %
 

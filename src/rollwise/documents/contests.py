@@ -32,8 +32,7 @@ from rollwise.numbers.printed import (
 )
 
 if TYPE_CHECKING:
-    from rollwise.analysis.blind_contest import BlindContest
-    from rollwise.analysis.contest import ContestSolution
+    from rollwise.analysis.contest import BlindContest, ContestSolution
     from rollwise.answer.optimal_set import Range
 
 

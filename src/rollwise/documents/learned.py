@@ -45,8 +45,7 @@ from rollwise.numbers.printed import (
 
 if TYPE_CHECKING:
     from rollwise.analysis.learning import Assessment, LearnedAgainst, LearnedSeats
-    from rollwise.analysis.thumb.frontier import Frontier
-    from rollwise.analysis.thumb.seats import SeatsFrontier
+    from rollwise.analysis.thumb.frontier import Frontier, SeatsFrontier
     from rollwise.graph import StateGraph
     from rollwise.learn import Learned
 

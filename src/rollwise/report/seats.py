@@ -9,7 +9,7 @@ from itertools import cycle
 
 import numpy as np
 
-from rollwise.analysis.thumb.seats import find_seats_rules
+from rollwise.analysis.thumb.frontier import find_seats_rules
 from rollwise.answer.advice import advise
 from rollwise.answer.evaluation import evaluate_seats, respond_to
 from rollwise.answer.references import Policies

@@ -31,9 +31,8 @@ from rollwise.graph.choices import (
 from rollwise.graph.policies import Ties, chances_of
 from rollwise.machine.interrupts import held_back
 from rollwise.numbers.randomness import check_seed, derived_seed, draw_one, fresh_seed
-from rollwise.play.games import Games
-from rollwise.play.steps import Stepper
-from rollwise.simulate.results import Counts, Match, side_of, warn_of_disagreements
+from rollwise.play.games import Games, Stepper
+from rollwise.simulate.match import Counts, Match, side_of, warn_of_disagreements
 from rollwise.thumb.features import Features
 from rollwise.thumb.language import Rule
 

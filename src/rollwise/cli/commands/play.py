@@ -19,8 +19,14 @@ from rollwise.cli.common import lay_table, refuse, require_target, split_words, 
 from rollwise.cli.options import LoadOption, OptionalGameArgument, ParametersArgument
 from rollwise.cli.printing import print_json
 from rollwise.cli.streams import ASKED
-from rollwise.cli.terminal_game import KeptGame, Stopped, TerminalGame
-from rollwise.cli.terminal_ledger import show_ledger, show_tally, standing
+from rollwise.cli.terminal_game import (
+    KeptGame,
+    Stopped,
+    TerminalGame,
+    show_ledger,
+    show_tally,
+    standing,
+)
 from rollwise.coach.coach import Coach, Speaks
 from rollwise.coach.session import Session
 from rollwise.coach.tally import tally
@@ -76,9 +82,8 @@ def play(
     --resume FILE     Continue a saved game, or games with --games.
     """
     from rollwise.cli.terminal_game import KeptGame, require_new
-    from rollwise.coach.game_record import agreed_game
+    from rollwise.coach.game_record import agreed_game, replay
     from rollwise.coach.json_lines import History
-    from rollwise.coach.replay import replay
 
     seat = seats if seats in ("first", "second", "alternate") else None
     seats = None if seat else seats
@@ -191,9 +196,8 @@ def _new_session(
 
 
 def _read_kept(path: Path, games: int | None) -> list[Record]:
-    from rollwise.coach.game_files import read_records
     from rollwise.coach.game_record import RecordError
-    from rollwise.coach.json_lines import is_history
+    from rollwise.coach.json_lines import is_history, read_records
 
     records = read_records(path)
     if is_history(path):

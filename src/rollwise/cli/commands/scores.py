@@ -42,7 +42,7 @@ def scores(
     from rollwise.analysis.distributions import distribution
     from rollwise.analysis.observed_scores import best_fit, goodness_of_fit
     from rollwise.answer.optimal_set import OptimalSet
-    from rollwise.coach.game_files import made_scores
+    from rollwise.coach.json_lines import made_scores
     from rollwise.graph.policies import ties_in_play
     from rollwise.plot import plot as draw
     from rollwise.plot import require_plotly

@@ -324,7 +324,7 @@ def print_contest(kind: type[Game], values: Mapping[str, str]) -> None:
 
 def _print_blind_contest(game: Game) -> None:
     """Solve a contest of two with hidden scores, and print it."""
-    from rollwise.analysis.blind_contest import solve_blind_contest
+    from rollwise.analysis.contest import solve_blind_contest
     from rollwise.documents.contests import blind_contest_document
 
     render(blind_contest_document(*_timed(lambda: solve_blind_contest(game))))

@@ -8,13 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from rollwise.cli.app import app
-from rollwise.cli.common import (
-    Workers,
-    read_game,
-    refuse,
-    refuse_with_seats,
-    tell_of_cycles,
-)
+from rollwise.cli.common import Workers, read_game, refuse, refuse_with_seats, tell_of_cycles
 from rollwise.cli.options import GameArgument, ParametersArgument, WorkersOption
 from rollwise.cli.printing import end_if, render, write_rule
 from rollwise.cli.progress import Progress
@@ -99,7 +93,7 @@ def _found(
     from rollwise.answer import kept
 
     if has_many(game):
-        from rollwise.analysis.thumb.seats import find_seats_rules
+        from rollwise.analysis.thumb.frontier import find_seats_rules
 
         profile = kept.answer(game, max_states=ASKED.max_states, progress=progress).equilibrium
         rules = find_seats_rules(profile, numbers, progress=progress, **limits)

@@ -38,15 +38,15 @@ class _Games(NamedTuple):
 
     def lay(self, load: str | None) -> tuple[Table, list[Session]]:
         """The table, with the game solved, and the games played again on it."""
-        from rollwise.coach.replay import replay
+        from rollwise.coach.game_record import replay
 
         table = lay_table(self.played, load)
         return table, [replay(record, table) for record in self.records]
 
 
 def _read_games(game: str | None, file: str | None, parameters: list[str] | None) -> _Games:
-    from rollwise.coach.game_files import records_of
     from rollwise.coach.game_record import agreed_game
+    from rollwise.coach.json_lines import records_of
 
     asked = split_words(game, file, *(parameters or ()), files=1)
     records = records_of(asked.files[0], asked.kind, asked.values)
@@ -157,7 +157,7 @@ def exploit(
     --save FILE    Keep the policy (.csv, .parquet).
     """
     from rollwise.analysis.exploit import exploit as find_response
-    from rollwise.analysis.friend import learn_friend
+    from rollwise.analysis.exploit import learn_friend
     from rollwise.documents.design import exploitation_document
 
     check_file("--save", save, ".csv", ".parquet")
