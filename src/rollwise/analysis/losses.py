@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from rollwise.answer.average import average_of, average_of_policy
@@ -76,7 +77,8 @@ def loss_text(loss: float, spread: Any, scale: float, which: str = "loss") -> st
     return least if least == most else f"{least} to {most}"
 
 
-class Loss(NamedTuple):
+@dataclass(frozen=True)
+class Loss:
     """The loss of a policy from the start: win probability, or points.
 
     Attributes

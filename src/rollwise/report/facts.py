@@ -360,17 +360,12 @@ class Sampled(Facts):
             counted = np.bincount(played.lengths[which & played.over], minlength=last + 1)
             return np.asarray(counted / played.n)
 
-        gains, won = played.gains, self.answer.objective == "win"
-        first, second = won & (gains > 0), won & (gains < 0)
-        return Lengths(
-            played.unit,
-            shares(first),
-            shares(second),
-            shares(~(first | second)),
-            float(1 - played.over.mean()),
-            visits,
-            np.zeros(last + 1),
-        )
+        gains, is_won = played.gains, self.answer.objective == "win"
+        first, second = is_won & (gains > 0), is_won & (gains < 0)
+        won, lost, other = map(shares, (first, second, ~(first | second)))
+        tail, nothing = float(1 - played.over.mean()), np.zeros(last + 1)
+        chance = won + lost + other
+        return Lengths(chance, tail, played.unit, won, lost, other, visits, nothing)
 
     @property
     def policy_names(self) -> list[str]:

@@ -10,12 +10,11 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.answer.certified import solve_and_certify
-from rollwise.answer.evaluation import one_each
+from rollwise.answer.evaluation import from_each_seat, one_each
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
 from rollwise.graph.policies import Policy, seat_payoffs
-from rollwise.many.seats import ending_payoffs, seen_from
+from rollwise.many.seats import ending_payoffs
 from rollwise.numbers.randomness import check_seed, fresh_seed, stream
 from rollwise.play.games import PlayTable
 
@@ -155,8 +154,8 @@ def tournament_of_many(
     for done, seating in enumerate(product(range(m), repeat=n)):
         seated = [policies[i] for i in seating]
         if games is None or drawn is None:
-            share, off = _exact_share(graph, seated)
-            bound = max(bound, off)
+            shares, off = from_each_seat(graph, [policy.probability for policy in seated])
+            share, bound = float(np.mean(shares)), max(bound, off)
         else:
             share, off = _simulated_share(graph, seated, games // n, drawn + done * n)
         mine, others = seating[0], set(seating[1:])
@@ -172,14 +171,6 @@ def tournament_of_many(
     if games is None:
         return SeatsTournament(*results, bound + 2.0**-50)
     return SeatsTournament(*results, None, np.sqrt(spread) / counts, games // n * n, drawn)
-
-
-def _exact_share(graph: StateGraph, seated: Sequence[Policy]) -> tuple[float, float]:
-    """The result of the first policy, mean over the beginning seat, and its error bound."""
-    seen = seen_from(graph, 0, [policy.probability for policy in seated])
-    solved, certificate, _ = solve_and_certify(seen)
-    starts = np.arange(graph.players) * graph.n_states
-    return float(solved.values[starts].mean()), float(certificate.bounds[starts].max())
 
 
 def _simulated_share(

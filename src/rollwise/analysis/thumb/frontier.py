@@ -23,16 +23,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rollwise.analysis.losses import Spread, loss_of
+from rollwise.analysis.losses import Loss, loss_of
 from rollwise.analysis.thumb.clauses import OnGraph, Setting
 from rollwise.analysis.thumb.search import DIGITS, NUMBERS, Field, Limits, Search
-from rollwise.answer.certified import solve_and_certify
-from rollwise.answer.evaluation import respond_to
+from rollwise.answer.evaluation import from_each_seat, respond_to
 from rollwise.answer.references import Policies, Subject
 from rollwise.cluster.pool import Pool
 from rollwise.errors import UsageError
 from rollwise.many.equilibrium import Equilibrium
-from rollwise.many.seats import in_a_drawn_seat, seen_from
+from rollwise.many.seats import in_a_drawn_seat
 from rollwise.numbers.randomness import derived_seed
 from rollwise.thumb.features import Columns, Features
 from rollwise.thumb.language import Rule
@@ -113,37 +112,18 @@ def search_all(
 
 
 @dataclass(frozen=True)
-class RuleOfThumb:
+class RuleOfThumb(Loss):
     """A rule of thumb with its certified loss.
-
-    A loss is a win probability, or points; in a game for two the mean over the seats.
 
     Attributes
     ----------
     rule : Rule
     text : str
         The rule in words.
-    loss, loss_first, loss_second : float
-        Against optimal play; `loss_second` is None in a game for one.
-    exploitability : float or None
-        The gain of a best response against it, see `rollwise.answer.evaluation`.
-    error_bound : float
-        Of the losses.
-    exploitability_bound : float or None
-    spread : Spread or None
-        The range of the losses, if they depend on the optimal player's choice among equally good
-        actions.
     """
 
-    rule: Rule
-    text: str
-    loss: float
-    loss_first: float
-    loss_second: float | None
-    exploitability: float | None
-    error_bound: float
-    exploitability_bound: float | None
-    spread: Spread | None = None
+    rule: Rule = field(kw_only=True)
+    text: str = field(kw_only=True)
 
     @property
     def numbers(self) -> int:
@@ -280,7 +260,7 @@ def certified_rule(policies: Policies, rule: Rule, features: Features | None = N
     graph = policies.graph
     unit = () if policies.game is None else policies.game.action_unit
     loss = loss_of(policies, rule.policy(graph, policies.game, features=features))
-    return RuleOfThumb(rule, sentence_of(rule, graph, unit), *loss)
+    return RuleOfThumb(**vars(loss), rule=rule, text=sentence_of(rule, graph, unit))
 
 
 @dataclass(frozen=True)
@@ -381,12 +361,9 @@ def find_seats_rules(equilibrium: Equilibrium, numbers: int = NUMBERS, **how: An
 
 def _certified(equilibrium: Equilibrium, of_search: RuleOfThumb, features: Features) -> SeatsRule:
     """A rule with its certified losses."""
-    graph, n, size = equilibrium.graph, equilibrium.players, equilibrium.graph.n_states
+    graph, others = equilibrium.graph, [equilibrium.policy.probability] * (equilibrium.players - 1)
     policy = of_search.rule.policy(graph, equilibrium.game, features=features)
-    profile = [policy.probability, *[equilibrium.policy.probability] * (n - 1)]
-    worth, certificate, _ = solve_and_certify(seen_from(graph, 0, profile))
-    starts = [-seat % n * size for seat in range(n)]
-    got = worth.values[starts].tolist()
+    got, off = from_each_seat(graph, [policy.probability, *others])
     pairs = zip(equilibrium.worth, got, strict=True)
     response = respond_to(graph, policy)
     gains = zip(response.best, response.win_probabilities, strict=True)
@@ -394,7 +371,7 @@ def _certified(equilibrium: Equilibrium, of_search: RuleOfThumb, features: Featu
         of_search,
         sentence_of(of_search.rule, graph, equilibrium.game.action_unit),
         tuple(best - has for best, has in pairs),
-        equilibrium.error_bound + float(certificate.bounds[starts].max()),
+        equilibrium.error_bound + off,
         max(best - has for best, has in gains),
         2.0 * response.error_bound,
     )
