@@ -25,7 +25,7 @@ from rollwise.errors import EndlessPlay, UsageError
 from rollwise.graph.choices import fold_actions, has_choice
 from rollwise.graph.naming import KEEP
 from rollwise.graph.policies import Policy
-from rollwise.simulate.exact import expected_lengths, require_end
+from rollwise.simulate.match import expected_lengths, require_end
 
 MOST_LISTED = 12
 Floats = NDArray[np.float64]

@@ -55,7 +55,7 @@ from rollwise.graph.choices import (
     summed,
 )
 from rollwise.graph.policies import Policy
-from rollwise.simulate.exact import require_end
+from rollwise.simulate.match import require_end
 
 Floats = NDArray[np.float64]
 ROUNDING = 2.0**-48  # of a sum over the outcomes of an action, against its largest part

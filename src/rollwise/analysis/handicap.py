@@ -23,7 +23,7 @@ from rollwise.graph import StateGraph
 from rollwise.graph.choices import outcome_action
 from rollwise.graph.layout import StateLayout
 from rollwise.graph.policies import Ties, ties_in_play
-from rollwise.simulate.exact import certified_at
+from rollwise.simulate.match import certified_at
 
 
 @dataclass(frozen=True)

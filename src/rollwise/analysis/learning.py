@@ -47,7 +47,7 @@ from rollwise.graph.policies import Policy, Ties, reachable_states, ties_in_play
 from rollwise.layers import layer_of_graph
 from rollwise.learn import Learned, Learner
 from rollwise.proofs.endless_play import require_ending
-from rollwise.simulate.exact import over_the_seats
+from rollwise.simulate.match import over_the_seats
 
 REASONS = (
     "hopeless",

@@ -14,7 +14,7 @@ from rollwise.derive.average import Average
 from rollwise.errors import UsageError
 from rollwise.graph.policies import Policy, ties_in_play
 from rollwise.graph.view import sign_of
-from rollwise.simulate.exact import certified_at
+from rollwise.simulate.match import certified_at
 
 ROUNDING = 2.0**-52  # of a difference of two averages
 NO_SPREAD = 1e-12  # a range of this width is one number

@@ -20,7 +20,7 @@ from rollwise.game import Game
 from rollwise.games import Sheet, create
 from rollwise.graph.choices import has_choice
 from rollwise.graph.policies import ties_in_play
-from rollwise.simulate.exact import expected_lengths
+from rollwise.simulate.match import expected_lengths
 
 MEASURES = {
     "first_player": "the first player's win probability (in a game for one, the player's)",

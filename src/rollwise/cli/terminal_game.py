@@ -19,11 +19,10 @@ from rich.text import Text
 
 from rollwise.cli.common import file_stem
 from rollwise.cli.printing import print_table, table_of
-from rollwise.coach.coach import Coach, Remark
 from rollwise.coach.game_record import written
 from rollwise.coach.json_lines import History, json_line
 from rollwise.coach.ledger import Account
-from rollwise.coach.session import Choice, Session
+from rollwise.coach.session import Choice, Coach, Remark, Session
 from rollwise.coach.tally import Tally, counted, policy_losses, score_bins
 from rollwise.documents.played import Figures, GameLedger, MoveAccount, ledger_document
 from rollwise.errors import OutputError, UsageError

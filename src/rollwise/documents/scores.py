@@ -37,9 +37,14 @@ from rollwise.numbers.printed import (
 
 if TYPE_CHECKING:
     from rollwise.analysis.distributions import Distribution
-    from rollwise.analysis.judge import Judgement, Play
     from rollwise.analysis.many_dice import ManyDice
-    from rollwise.analysis.observed_scores import BestFit, GoodnessOfFit, SimulatedScores
+    from rollwise.analysis.observed_scores import (
+        BestFit,
+        GoodnessOfFit,
+        Judgement,
+        Play,
+        SimulatedScores,
+    )
     from rollwise.analysis.reaching import Reach
     from rollwise.analysis.second_aims import ScoreRanges
     from rollwise.game import Game

@@ -20,8 +20,7 @@ from rollwise.graph import StateGraph, sign_of
 from rollwise.graph.policies import Policy
 from rollwise.numbers.printed import CHANCE_ROUNDING
 from rollwise.numbers.randomness import check_seed, derived_seed, fresh_seed
-from rollwise.simulate.exact import certified_at
-from rollwise.simulate.match import MOST_EXACT, simulate
+from rollwise.simulate.match import MOST_EXACT, certified_at, simulate
 
 
 @dataclass(frozen=True)

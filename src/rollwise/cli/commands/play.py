@@ -27,8 +27,7 @@ from rollwise.cli.terminal_game import (
     show_tally,
     standing,
 )
-from rollwise.coach.coach import Coach, Speaks
-from rollwise.coach.session import Session
+from rollwise.coach.session import Coach, Session, Speaks
 from rollwise.coach.tally import tally
 from rollwise.documents.played import GameLedger, SeriesLedger, ledger_document, series_document
 from rollwise.errors import UsageError
@@ -134,7 +133,7 @@ def play(
 
 
 def _check_choices(*, coach: str, seat: str | None, dice: str | None, games: int | None) -> None:
-    from rollwise.coach.coach import Speaks
+    from rollwise.coach.session import Speaks
 
     if dice not in (None, "here", "by-hand"):
         raise UsageError(f"--dice is {dice!r}; it must be here or by-hand")

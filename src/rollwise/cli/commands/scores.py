@@ -142,8 +142,8 @@ def judge(
 
     The contest of several players has the parameter ties: `judge threes FILE ties=first`.
     """
-    from rollwise.analysis.judge import judge as judge_plays
-    from rollwise.analysis.judge import read_plays
+    from rollwise.analysis.observed_scores import judge as judge_plays
+    from rollwise.analysis.observed_scores import read_plays
     from rollwise.answer.kept import solve
     from rollwise.graph.policies import ties_in_play
 

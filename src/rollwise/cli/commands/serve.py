@@ -57,8 +57,7 @@ def serve(
 
     from rollwise.coach.json_lines import History
     from rollwise.serve.app import LOCAL, Connections, make_app
-    from rollwise.serve.offered import offer
-    from rollwise.serve.workers import Limits
+    from rollwise.serve.workers import Limits, offer
 
     _check_memory({"--game-memory": game_memory, "--total-memory": total_memory})
     offered = offer(games or (), solutions)
