@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from rollwise.analysis.losses import Loss, loss_of
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
+from rollwise.derive.derived_game import places_in
 from rollwise.errors import UsageError
 from rollwise.graph.choices import first_of_each_state, fold_actions, has_choice
 from rollwise.graph.policies import Policy, Ties, reached_by, ties_in_play
@@ -79,11 +78,11 @@ def difference(old: Solution, new: Solution) -> Difference:
             f"{one.view.worth_name} by {one.players}, the other for {two.view.worth_name} by "
             f"{two.players}"
         )
-    state = _matched(two.rows, one.rows)
+    state = places_in(two.rows, one.rows)
     # an action of the new game matches one of the old game by state and label
-    partners = _matched(
-        np.column_stack([state[two.action_state], two.action_label]).astype(np.int64),
-        np.column_stack([one.action_state, one.action_label]).astype(np.int64),
+    partners = places_in(
+        np.column_stack([state[two.action_state], two.action_label]),
+        np.column_stack([one.action_state, one.action_label]),
     )
     there = partners >= 0
     best_before = np.zeros(two.n_actions, bool)
@@ -115,15 +114,6 @@ def difference(old: Solution, new: Solution) -> Difference:
         loss_of(Policies.of(new), carried),
         ties_in_play(two, old_ones, *others),
     )
-
-
-def _matched(rows: NDArray[Any], among: NDArray[Any]) -> Ints:
-    """The index of each row among other, distinct rows; -1 if absent: (n,) int64."""
-    names = [str(k) for k in range(rows.shape[1])]
-    left, right = (pl.DataFrame(part, schema=names, orient="row") for part in (rows, among))
-    numbers = pl.int_range(len(right), dtype=pl.Int64).alias("place")
-    joined = left.join(right.with_columns(numbers), on=names, how="left", maintain_order="left")
-    return joined["place"].fill_null(-1).to_numpy()
 
 
 def _carried(old: Solution, new: Solution, partners: Ints) -> tuple[Policy, NDArray[np.bool_]]:
