@@ -17,9 +17,9 @@ from throwing import Runners, SavedRolls, Served
 
 import rollwise
 from rollwise.analysis.balance import balance
-from rollwise.analysis.difference import difference
 from rollwise.analysis.exploit import exploit, learn_friend
 from rollwise.analysis.handicap import handicap
+from rollwise.analysis.losses import difference
 from rollwise.analysis.tuning import Aim, tune, values_of
 from rollwise.answer.certified import solve_and_certify
 from rollwise.answer.references import Policies

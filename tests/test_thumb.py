@@ -242,7 +242,7 @@ def test_the_command(tmp_path, monkeypatch):
     text = output("thumb", "threes", "dice=2", "--evaluations", "50", cwd=tmp_path)
     assert "losses against optimal play in points (certified ±" in text
     assert "time ended the search" not in text
-    monkeypatch.setattr("rollwise.cli.commands.thumb.SECONDS", 0.001)
+    monkeypatch.setattr("rollwise.cli.commands.learn.SECONDS", 0.001)
     text = output("thumb", "threes", "dice=2", cwd=tmp_path)
     assert "time ended the search, so the same seed may find other rules" in text
 

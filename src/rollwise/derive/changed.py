@@ -202,14 +202,16 @@ def with_draw(
     passes : (n,) bool
         Whether the die passes with each.
     """
-    target, n = graph.outcome_state.astype(np.int64), len(starts)
+    n = len(starts)
+    target = np.append(starts, graph.outcome_state) + 1
+    target[n:][graph.outcome_state < 0] = -1
     return graph.with_arrays(
         states=np.vstack([fields, graph.states]).astype(np.int32),
         action_indptr=np.append(0, graph.action_indptr + 1),
         action_label=np.append(graph.action_label[:1], graph.action_label),
         action_reward=np.append(0.0, graph.action_reward),
         outcome_indptr=np.append(0, graph.outcome_indptr + n),
-        outcome_state=np.append(np.add(starts, 1), np.where(target < 0, -1, target + 1)),
+        outcome_state=target.astype(np.int32),
         outcome_weight=np.append(np.ones(n), graph.outcome_weight),
         outcome_passes=np.append(np.broadcast_to(passes, n), graph.outcome_passes),
         outcome_payoff=np.append(np.zeros(n), graph.outcome_payoff),

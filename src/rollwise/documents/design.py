@@ -42,9 +42,9 @@ from rollwise.numbers.printed import (
 )
 
 if TYPE_CHECKING:
-    from rollwise.analysis.difference import Difference
     from rollwise.analysis.exploit import Exploitation
     from rollwise.analysis.handicap import Handicap
+    from rollwise.analysis.losses import Difference
     from rollwise.analysis.tuning import Tuning
     from rollwise.answer.references import Policies
     from rollwise.answer.solution import Solution

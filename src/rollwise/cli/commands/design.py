@@ -82,7 +82,7 @@ def diff(
     --limit N   How many positions are listed, the dearest first.
     --out FILE  Draw the losses of the old strategy (.html, .svg, .png).
     """
-    from rollwise.analysis.difference import difference
+    from rollwise.analysis.losses import difference
 
     if limit < 0:
         raise UsageError(f"--limit is {limit}; it can't be less than 0")
