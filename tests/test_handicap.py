@@ -224,7 +224,7 @@ def test_any_game_has_its_figures(seed):
     if figures.skill is not None:
         assert -1e-9 <= figures.skill.share.value <= 1
     if figures.drama is not None and figures.drama.decided is not None:
-        total = figures.drama.decided.turn.sum() + figures.drama.draws.value
+        total = figures.drama.decided.chance.sum() + figures.drama.draws.value
         assert total == pytest.approx(1, abs=1e-6)
 
 
