@@ -20,7 +20,7 @@ from rollwise.coach.ledger import Account, Ledger, account, balance, grade
 from rollwise.coach.table import Fall, Table
 from rollwise.errors import UsageError, spelled
 from rollwise.graph.policies import Policy
-from rollwise.numbers.randomness import check_seed, fresh_seed
+from rollwise.numbers.randomness import seed_of
 
 
 class Choice(NamedTuple):
@@ -84,7 +84,7 @@ class Session:
         self.table = table
         self.names = tuple(names)
         self.policies = tuple(policies)
-        self.seed = fresh_seed() if seed is None else check_seed(seed)
+        self.seed = seed_of(seed)
         self.state = 0
         self.seat = 0
         self.points = 0.0

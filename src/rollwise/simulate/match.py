@@ -35,7 +35,7 @@ from rollwise.graph.policies import Policy, Ties
 from rollwise.machine.interrupts import held_back
 from rollwise.numbers.intervals import CONFIDENCE, of_chance, of_mean
 from rollwise.numbers.printed import CHANCE_ROUNDING, estimated
-from rollwise.numbers.randomness import check_seed, fresh_seed, stream
+from rollwise.numbers.randomness import seed_of, stream
 from rollwise.play.games import Games, PlayTable
 
 
@@ -523,7 +523,7 @@ def simulate(
     table = PlayTable.of(graph, *plans)
     seats = 1 if theirs is None else 2
     _check(games, seats, workers)
-    seed = fresh_seed() if seed is None else check_seed(seed)
+    seed = seed_of(seed)
     counts = [Counts(graph.is_score) for _ in range(seats)]
     with nullcontext(pool) if pool is not None else Threads(workers) as players:
         _play(table, counts, games, seed, players, progress)

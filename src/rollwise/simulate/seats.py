@@ -15,7 +15,7 @@ from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
 from rollwise.graph.policies import Policy, seat_payoffs
 from rollwise.many.seats import ending_payoffs
-from rollwise.numbers.randomness import check_seed, fresh_seed, stream
+from rollwise.numbers.randomness import seed_of, stream
 from rollwise.play.games import PlayTable
 
 Floats = NDArray[np.float64]
@@ -89,7 +89,7 @@ def simulate_seats(
     if games < 2:
         raise UsageError(f"games is {games}; it must be at least 2")
     seated = one_each(graph, policies)
-    drawn = fresh_seed() if seed is None else check_seed(seed)
+    drawn = seed_of(seed)
     table, words, n = (
         PlayTable.of(graph, *(seated if len(set(seated)) > 1 else seated[:1])),
         stream(drawn, 0),
@@ -147,7 +147,7 @@ def tournament_of_many(
         raise UsageError(f"games is {games}; it must be at least {2 * n}, two for each first mover")
     drawn = None
     if games is not None:
-        drawn = fresh_seed() if seed is None else check_seed(seed)
+        drawn = seed_of(seed)
     totals, counts, among = np.zeros(m), np.zeros(m), np.zeros((m, m))
     bound, spread = 0.0, np.zeros(m)
     # the first policy of a seating is measured, in each seat in turn

@@ -19,7 +19,7 @@ from rollwise.errors import EndlessPlay, UsageError
 from rollwise.graph import StateGraph, sign_of
 from rollwise.graph.policies import Policy
 from rollwise.numbers.printed import CHANCE_ROUNDING
-from rollwise.numbers.randomness import check_seed, derived_seed, fresh_seed
+from rollwise.numbers.randomness import derived_seed, seed_of
 from rollwise.simulate.match import MOST_EXACT, certified_at, simulate
 
 
@@ -131,7 +131,7 @@ def tournament(
             return _run(graph, entered, names, None, 0, 1, progress, pool or Here())
         except EndlessPlay:
             pass
-    seed = fresh_seed() if seed is None else check_seed(seed)
+    seed = seed_of(seed)
     return _run(graph, entered, names, seed, games, workers, progress, pool or Here())
 
 

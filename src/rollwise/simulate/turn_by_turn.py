@@ -30,7 +30,7 @@ from rollwise.graph.choices import (
 )
 from rollwise.graph.policies import Ties, chances_of
 from rollwise.machine.interrupts import held_back
-from rollwise.numbers.randomness import check_seed, derived_seed, draw_one, fresh_seed
+from rollwise.numbers.randomness import derived_seed, draw_one, seed_of
 from rollwise.play.games import Games, Stepper
 from rollwise.simulate.match import Counts, Match, side_of, warn_of_disagreements
 from rollwise.thumb.features import Features
@@ -411,7 +411,7 @@ def simulate_large(
     names = [policy] if against is None else [policy, against]
     if games < len(names):
         raise UsageError(f"games is {games}; it must be at least {len(names)}")
-    seed = fresh_seed() if seed is None else check_seed(seed)
+    seed = seed_of(seed)
     # a policy of the rules with this name goes before the answer
     solves = "optimal" in names and "optimal" not in game.policies()
     best = answer() if solves else None
