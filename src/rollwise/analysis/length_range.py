@@ -25,9 +25,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.answer.certified import Certified, CertifiedResult, solve_and_certify
-from rollwise.answer.lasting import first_chosen, moves_of, together
 from rollwise.answer.layer_lengths import Bracket, LayerLengths, require_no_pool
-from rollwise.answer.references import AnyPolicy, Policies, Subject
+from rollwise.answer.references import (
+    AnyPolicy,
+    Policies,
+    Subject,
+    first_chosen,
+    moves_of,
+    together,
+)
 from rollwise.derive.seats import Seats, take_seats
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.game import Game
