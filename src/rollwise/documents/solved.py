@@ -509,11 +509,7 @@ def _average_facts(solution: Solution) -> dict[str, Any]:
     return {"average": average, "average_bound": bound}
 
 
-def _cube_facts(solution: Solution) -> dict[str, Any]:
-    return {"cube": _cubed(solution)}
-
-
-def _cubed(solution: Solution) -> Cubed:
+def _cube_facts(solution: Solution) -> dict[str, Cubed]:
     from rollwise.analysis.betting import effect_of_the_limit, match_table, windows
     from rollwise.derive.cube import Cube
 
@@ -521,19 +517,21 @@ def _cubed(solution: Solution) -> Cubed:
     assert isinstance(game, Cube)
     if game.match:
         table = match_table(solution)
-        return Cubed(
+        cube = Cubed(
             "win probability",
             match_table=table.chances,
             after_crawford=table.after_crawford,
             error_bound=table.error_bound,
         )
+        return {"cube": cube}
     effect = effect_of_the_limit(solution)
-    return Cubed.from_result(
+    cube = Cubed.from_result(
         None,
         unit="expected payoff" if game.has_gammons else "win probability",
         limit_effect=UNSET if effect is None else effect,
         windows=windows(solution),
     )
+    return {"cube": cube}
 
 
 # The further facts about a game in a form, by the word after ``as=``.

@@ -111,7 +111,8 @@ def evaluate(
                    with an option of it).
     --table        The value of the policy in each position, a row each.
     """
-    _check_rows(table, where=where, out=out, csv=csv)
+    if not table:
+        refuse("goes with --table", where=where, out=out, csv=csv)
     form = form_of(out, csv=csv)
     from rollwise.graph.policies import ties_in_play
     from rollwise.methods.result import Status
@@ -212,12 +213,6 @@ def _evaluated(
             graph = with_home_of(game, mine).derive()
         found = evaluate(graph, mine, theirs, method=method, starts=starts, **options)
     return graph, s, mine, theirs, found
-
-
-def _check_rows(table: bool, **rows: Any) -> None:
-    """Refuse the options of rows without rows."""
-    if not table:
-        refuse("goes with --table", **rows)
 
 
 def _tell_rows(
