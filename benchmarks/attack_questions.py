@@ -40,9 +40,9 @@ from benchmarks.attack_play import (
     whole,
 )
 from rollwise.analysis.balance import balance
+from rollwise.analysis.chain import distribution_given, followed
 from rollwise.analysis.contest import Contest, solve_contest
 from rollwise.analysis.distributions import distribution, exact_distribution
-from rollwise.analysis.events import distribution_given, followed
 from rollwise.analysis.frontier import frontier
 from rollwise.analysis.handicap import handicap
 from rollwise.analysis.lengths import within

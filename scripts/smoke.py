@@ -67,7 +67,7 @@ except ClusterError as error:
 from rollwise.serve import require_web
 require_web()
 from rollwise.serve.app import make_app
-from rollwise.serve.offered import offer
+from rollwise.serve.workers import offer
 from rollwise.serve.workers import Limits
 make_app(offer(["piglet"]), Limits())
 """,

@@ -12,15 +12,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.analysis.balance import QUANTILES, Balance, Decided, most_taken
+from rollwise.analysis.balance import QUANTILES, Balance, most_taken
 from rollwise.analysis.chain import Skill
-from rollwise.analysis.lengths import Lengths
+from rollwise.analysis.lengths import Turns
 from rollwise.answer.references import Policies
 from rollwise.graph import win_probability
 from rollwise.graph.choices import fold_actions, has_choice, is_throw
 from rollwise.graph.policies import Policy
 from rollwise.graph.view import sign_of
-from rollwise.play.steps import Move, Stepper
+from rollwise.play.games import Move, Stepper
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -115,7 +115,7 @@ class _Sampled:
         if not decided.is_cut:
             yield Figure("decided in turn", decided.mean, 0.0, _mean(turn[won]))
         for most in _quantiles(decided):
-            share = float(decided.turn[: most + 1].sum() / (decided.turn.sum() + decided.later))
+            share = float(decided.chance[: most + 1].sum() / (decided.chance.sum() + decided.tail))
             yield _share(f"decided by turn {most}", share, 0.0, turn[won] <= most)
         yield _share("comebacks", *drama.comebacks, story.is_comeback())
         if self.graph.has_draws:
@@ -239,7 +239,7 @@ class _Story:
         return np.asarray((self.got != 0) & (winners <= least))
 
 
-def _quantiles(distribution: Lengths | Decided) -> list[int]:
+def _quantiles(distribution: Turns) -> list[int]:
     """The turns of the known quantiles."""
     turns = {distribution.quantile(q / 100) for q in QUANTILES}
     return sorted(turn for turn in turns if turn is not None)

@@ -8,7 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from fractions import Fraction
+from functools import cache
+from statistics import mean, stdev
 from typing import NamedTuple
+
+import numpy as np
 
 from rollwise.game import Game
 from rollwise.graph import StateGraph
@@ -218,3 +222,183 @@ def endless_states(successors: Mapping[int, list[set[int | None]]]) -> set[int]:
         if stay == inside:
             return inside
         inside = stay
+
+
+def sweep(moves: Moves, values: Mapping, *, order=None, in_place=False, smallest=False) -> dict:
+    """One sweep of value iteration."""
+    best = min if smallest else max
+    new = dict(values)
+    for s in moves if order is None else order:
+        new[s] = best(worth(move, new if in_place else values) for move in moves[s])
+    return new
+
+
+def sweep_bounds(moves: Moves, low: Mapping, high: Mapping, *, smallest=False) -> tuple[dict, dict]:
+    """One synchronous sweep of interval iteration."""
+    best = min if smallest else max
+
+    def ahead(move: Move, up: Mapping, down: Mapping):
+        return move.constant + sum(c * (up if c > 0 else down)[t] for t, c in split(move).items())
+
+    def split(move: Move) -> dict:
+        return {t: c for t, c in move.coefficients.items() if c}
+
+    new_low, new_high = dict(low), dict(high)
+    for s, options in moves.items():
+        new_low[s] = max(low[s], best(ahead(m, low, high) for m in options))
+        new_high[s] = min(high[s], best(ahead(m, high, low) for m in options))
+    return new_low, new_high
+
+
+def sampled(graph, counts, samples, chosen) -> tuple[list, list, list]:
+    """Backward induction on counted draws: values, own errors and standard errors.
+
+    The own error of a state is that of the mean of a list of numbers. What it does to other states
+    is tried: one value is moved at a time, while all keep to the `chosen` actions.
+    """
+    better = min if graph.objective == "minimize" else max
+    n = range(graph.n_states)
+
+    def followed(a, values) -> list[float]:
+        """What followed each draw of an action."""
+        found = []
+        for k in range(graph.outcome_indptr[a], graph.outcome_indptr[a + 1]):
+            t = int(graph.outcome_state[k])
+            worth = float(graph.outcome_payoff[k]) if t < 0 else values(t)
+            found += [-worth if t >= 0 and graph.outcome_passes[k] else worth] * int(counts[k])
+        return found
+
+    def worth(a, values) -> float:
+        return float(graph.action_reward[a]) + mean(followed(a, values))
+
+    @cache
+    def value(s):
+        actions = range(graph.action_indptr[s], graph.action_indptr[s + 1])
+        return better(worth(a, value) for a in actions)
+
+    def kept_to(moved, by):
+        @cache
+        def value(s):
+            return worth(chosen[s], value) + (by if s == moved else 0.0)
+
+        return [value(s) for s in n]
+
+    sizes = [graph.outcome_indptr[a + 1] - graph.outcome_indptr[a] for a in chosen]
+    own = [stdev(followed(chosen[s], value)) / samples**0.5 if sizes[s] > 1 else 0.0 for s in n]
+    still = kept_to(None, 0.0)
+    moved = [kept_to(u, own[u]) for u in n]
+    whole = [sum((one[s] - still[s]) ** 2 for one in moved) ** 0.5 for s in n]
+    return [value(s) for s in n], own, whole
+
+
+def mix(options: list[Move], chances: list[Fraction]) -> Move:
+    """The move that takes each of several with its chance."""
+    total = sum(chances)
+    constant, coefficients = Fraction(0), {}
+    for move, chance in zip(options, chances, strict=True):
+        constant += chance / total * move.constant
+        for t, c in move.coefficients.items():
+            coefficients[t] = coefficients.get(t, 0) + chance / total * c
+    return Move(-1, constant, coefficients)
+
+
+def two_seats(moves: Moves, passes: Mapping[tuple[Hashable, int, Hashable], Fraction]) -> dict:
+    """Two copies, keyed (seat, state); `passes` has what part of each coefficient is a PASS."""
+    doubled = {}
+    for seat in (0, 1):
+        for s, options in moves.items():
+            doubled[seat, s] = []
+            for i, move in enumerate(options):
+                coefficients = {}
+                for t, c in move.coefficients.items():
+                    passing = passes.get((s, i, t), Fraction(0))
+                    coefficients[seat, t] = c - passing
+                    coefficients[1 - seat, t] = passing
+                kept = {t: c for t, c in coefficients.items() if c}
+                doubled[seat, s].append(Move(move.label, move.constant, kept))
+    return doubled
+
+
+MASK = 2**64 - 1
+
+
+class Xoshiro:
+    """xoshiro256++ as its authors print it, on Python's whole numbers."""
+
+    def __init__(self, words):
+        self.s = [int(word) for word in words]
+
+    @staticmethod
+    def rotated(x, k):
+        return ((x << k) | (x >> (64 - k))) & MASK
+
+    def draw(self):
+        s = self.s
+        result = (self.rotated((s[0] + s[3]) & MASK, 23) + s[0]) & MASK
+        t = (s[1] << 17) & MASK
+        s[2] ^= s[0]
+        s[3] ^= s[1]
+        s[1] ^= s[2]
+        s[0] ^= s[3]
+        s[2] ^= t
+        s[3] = self.rotated(s[3], 45)
+        return result
+
+
+def alias_probabilities(rows, codes):
+    """The exact probability of each code under an alias table of these rows."""
+    chances = dict.fromkeys(codes, Fraction(0))
+    for threshold, first, other, _ in rows:
+        share = Fraction(int(threshold), 2**31)
+        chances[first] += share / len(rows)
+        chances[other] += (1 - share) / len(rows)
+    return chances
+
+
+def pick(cells, begin, end, bits):
+    """The code in an alias table that 32 random bits fall on."""
+    spread = bits * (end - begin)
+    threshold, first, other, _ = (int(x) for x in cells[begin + (spread >> 32)])
+    return first if (spread & 0xFFFFFFFF) >> 1 < threshold else other
+
+
+def choice(wins, losses, explore):
+    """The source's p, in fractions, with B the first of the best."""
+    f = [Fraction(w, w + x) if w + x else Fraction(1, 2) for w, x in zip(wins, losses, strict=True)]
+    total, k, m = sum(wins) + sum(losses), len(f), Fraction(explore)
+    best = f.index(max(f))
+    g = sum(f) - f[best]
+    p_best = (total * f[best] + m) / (total * f[best] + k * m)
+    return [
+        p_best if j == best else (1 - p_best) * (total * f[j] + m) / (g * total + (k - 1) * m)
+        for j in range(k)
+    ]
+
+
+def learn(graph, cells, games, explore, words):
+    """The source's learner, game by game, with exact probabilities: (n_actions, 2) counts."""
+    random = Xoshiro(words)
+    counts = np.zeros((graph.n_actions, 2), int)
+    for _ in range(games):
+        s, seat, path, code = 0, 0, [], 0
+        while code >= 0:
+            begin, end = int(graph.action_indptr[s]), int(graph.action_indptr[s + 1])
+            bits = random.draw()
+            high, low = bits >> 32, bits & 0xFFFFFFFF
+            a = begin
+            if end - begin > 1:
+                p = choice(counts[begin:end, 0].tolist(), counts[begin:end, 1].tolist(), explore)
+                so_far = Fraction(0)
+                while a < end - 1:
+                    so_far += p[a - begin]
+                    if high < int(so_far * 2**32):
+                        break
+                    a += 1
+            path.append((a, seat))
+            code = pick(cells, int(graph.outcome_indptr[a]), int(graph.outcome_indptr[a + 1]), low)
+            s, seat = code >> 1, seat ^ (code & 1)
+        seat ^= code & 1  # the codes of endings change no seat
+        winner = path[-1][1] if code == -3 else 1 - path[-1][1]
+        for a, mover in path:
+            counts[a, 0 if mover == winner else 1] += 1
+    return counts

@@ -13,8 +13,7 @@ from throwing import TwoBoxes
 import rollwise
 from rollwise import solve
 from rollwise.analysis.betting import advise_double
-from rollwise.analysis.blind_contest import solve_blind_contest
-from rollwise.analysis.contest import TIES, Contest, solve_contest
+from rollwise.analysis.contest import TIES, Contest, solve_blind_contest, solve_contest
 from rollwise.analysis.distributions import distributions
 from rollwise.derive.by_score import by_score
 from rollwise.games.threes import Threes

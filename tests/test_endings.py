@@ -38,8 +38,7 @@ from rollwise.games.super_six import SuperSix
 from rollwise.graph import StateGraph
 from rollwise.graph.endings import end_components, settle
 from rollwise.graph.policies import Policy
-from rollwise.simulate.exact import expected_lengths
-from rollwise.simulate.match import simulate
+from rollwise.simulate.match import expected_lengths, simulate
 
 pytestmark = pytest.mark.kernels
 

@@ -21,8 +21,7 @@ from rollwise.answer.evaluation import evaluate_seats
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.answer.solve import solve
-from rollwise.environments.agents import mean_reward
-from rollwise.environments.arena import Arena
+from rollwise.environments.arena import Arena, mean_reward
 from rollwise.environments.single import GameEnv, Transitions
 from rollwise.environments.vector import GameVectorEnv
 from rollwise.errors import EndlessPlay, ForMorePlayers, RollwiseError, UsageError

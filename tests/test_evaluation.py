@@ -5,7 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 
 import naive
-import naive_methods
 import numpy as np
 import pytest
 from graphs import FOR_TWO, assemble, ending_graphs, graph_and_policies
@@ -26,7 +25,7 @@ pytestmark = pytest.mark.kernels
 
 
 def passes_of(graph):
-    """The part of each coefficient that is a PASS, for `naive_methods.two_seats`."""
+    """The part of each coefficient that is a PASS, for `naive.two_seats`."""
     found = {}
     for s in range(graph.n_states):
         for i, a in enumerate(range(graph.action_indptr[s], graph.action_indptr[s + 1])):
@@ -42,14 +41,14 @@ def passes_of(graph):
 
 def naive_seats(graph, first, second):
     """The exact moves of two seats; a seat without a policy keeps its choices."""
-    moves = naive_methods.two_seats(naive.moves_of_graph(graph), passes_of(graph))
+    moves = naive.two_seats(naive.moves_of_graph(graph), passes_of(graph))
     for seat, policy in enumerate((first, second)):
         if policy is None:
             continue
         for s in range(graph.n_states):
             begin, end = graph.action_indptr[s], graph.action_indptr[s + 1]
             chances = [Fraction(float(p)) for p in policy.probability[begin:end]]
-            moves[seat, s] = [naive_methods.mix(moves[seat, s], chances)]
+            moves[seat, s] = [naive.mix(moves[seat, s], chances)]
     return moves
 
 
@@ -82,7 +81,7 @@ def test_one_policy_alone(case):
     for s, options in moves.items():
         begin, end = graph.action_indptr[s], graph.action_indptr[s + 1]
         chances = [Fraction(float(p)) for p in policy.probability[begin:end]]
-        mixed[s] = naive_methods.mix(options, chances)
+        mixed[s] = naive.mix(options, chances)
     exact = naive.evaluate(mixed)
     found = evaluate(graph, policy)
     assert is_within(found.values, found.bounds, [exact[s] for s in range(graph.n_states)])

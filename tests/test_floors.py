@@ -142,7 +142,7 @@ def test_public_names_are_there():
 # Rooms whose modules read arrays, since they make them or hand them to kernels.
 ROOMS = ("kernels", "graph", "layers", "proofs", "engine", "methods", "derive", "builders", "many")
 # Modules elsewhere that make arrays, of a part of a graph or with an action more, or take a step.
-MAKERS = ("analysis/distributions.py", "play/steps.py")
+MAKERS = ("analysis/distributions.py", "play/games.py")
 REPEATS = {
     "where actions and outcomes lie": (r"(action|outcome)_indptr\[", (*ROOMS, *MAKERS)),
     "numbers of actions for each state": (r"reduceat\(.*_indptr", ROOMS),

@@ -17,10 +17,9 @@ from throwing import Runners, SavedRolls, Served
 
 import rollwise
 from rollwise.analysis.balance import balance
-from rollwise.analysis.difference import difference
-from rollwise.analysis.exploit import exploit
-from rollwise.analysis.friend import learn_friend
+from rollwise.analysis.exploit import exploit, learn_friend
 from rollwise.analysis.handicap import handicap
+from rollwise.analysis.losses import difference
 from rollwise.analysis.tuning import Aim, tune, values_of
 from rollwise.answer.certified import solve_and_certify
 from rollwise.answer.references import Policies
@@ -225,7 +224,7 @@ def test_any_game_has_its_figures(seed):
     if figures.skill is not None:
         assert -1e-9 <= figures.skill.share.value <= 1
     if figures.drama is not None and figures.drama.decided is not None:
-        total = figures.drama.decided.turn.sum() + figures.drama.draws.value
+        total = figures.drama.decided.chance.sum() + figures.drama.draws.value
         assert total == pytest.approx(1, abs=1e-6)
 
 

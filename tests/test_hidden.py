@@ -35,9 +35,9 @@ from rollwise.games.simultaneous import SimultaneousHog, SimultaneousPig
 from rollwise.hidden import answer as answers
 from rollwise.hidden import solve
 from rollwise.hidden.check import bounds, open_bounds
-from rollwise.hidden.open_play import minimize_regret_openly, open_game
+from rollwise.hidden.learning import simulate
 from rollwise.hidden.reading import read
-from rollwise.hidden.simulation import simulate
+from rollwise.hidden.regret import minimize_regret_openly, open_game
 from rollwise.hidden.tree import unfold
 
 KNOWN = tomllib.loads((Path(__file__).parent / "answers.toml").read_text())["hidden"]

@@ -27,8 +27,8 @@ from rollwise.hidden import answer as answers
 from rollwise.hidden import load, save, solve, verify
 from rollwise.hidden.check import bounds
 from rollwise.hidden.learning import learn
-from rollwise.hidden.open_play import minimize_regret_openly, open_game
 from rollwise.hidden.reading import read
+from rollwise.hidden.regret import minimize_regret_openly, open_game
 from rollwise.page.hidden import data_of as page_data
 
 GAMES = available(hidden=True)

@@ -14,8 +14,8 @@ from cli_runner import output
 from hypothesis import given
 from hypothesis import strategies as st
 from little_games import Ladder
-from naive_play import choice
-from naive_play import learn as learn_naively
+from naive import choice
+from naive import learn as learn_naively
 from small_games import small_game
 from throwing import Runners, TwoBoxes
 

@@ -31,7 +31,7 @@ def test_visits_under_good_play_are_those_of_games():
     reference = Reference.of(Solution.of_graph(graph), near_tie=0.0)
     table = PlayTable.of(graph, reference.solution.policy)
     assert reference.visits[0] == pytest.approx(1)
-    from rollwise.simulate.exact import expected_lengths
+    from rollwise.simulate.match import expected_lengths
 
     ((_, moves),) = expected_lengths(graph, reference.solution.policy)
     assert reference.visits.sum() == pytest.approx(moves.value, abs=1e-9)

@@ -25,8 +25,8 @@ from rollwise.analysis.length_range import (
     length_range_by_layer,
 )
 from rollwise.answer.certified import solve_and_certify
-from rollwise.answer.lasting import together
 from rollwise.answer.layer_lengths import LayerLengths
+from rollwise.answer.references import together
 from rollwise.builders import build
 from rollwise.builders.by_layer import find_layers
 from rollwise.derive.seats import take_seats

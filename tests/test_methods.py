@@ -6,7 +6,6 @@ import sys
 from fractions import Fraction
 
 import naive
-import naive_methods
 import numpy as np
 import pytest
 from conftest import examples
@@ -143,7 +142,7 @@ def test_sweeps_are_those_of_the_naive_twin(graph):
         changes = []
         for _ in range(4):
             before = values
-            values = naive_methods.sweep(
+            values = naive.sweep(
                 moves, values, order=places, in_place=order != "synchronous", smallest=smallest
             )
             changes.append(max(abs(float(values[s] - before[s])) for s in moves))
@@ -160,7 +159,7 @@ def test_bounds_are_those_of_the_naive_twin(graph):
     high = dict.fromkeys(moves, Fraction(1))
     bounds = Bounds(graph, "synchronous")
     for _ in range(4):
-        low, high = naive_methods.sweep_bounds(moves, low, high)
+        low, high = naive.sweep_bounds(moves, low, high)
         bounds.sweep()
     # where a state is both passed to and kept, the twin's coefficients have cancelled:
     # its bounds are tighter then

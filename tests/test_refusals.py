@@ -58,6 +58,7 @@ advise pig target=9 --state banked=1 | rival & missing
 advise pig target=9 --state nonsense | nonsense & banked=0,rival=0
 table pig target=9 --where 'banked >' | banked > & read
 table pig target=9 --where 'bank > 1' | bank & did you mean banked
+table hare-and-tortoise --where 'board.0 >' | 'board.0 >' can't be read
 table pig target=9 --where "open('x')" | no condition
 table pig target=9 --where 'turn > {500 * "-"}1' | too deeply nested
 table pig target=9 --where 'action > 3' | no action & roll, hold

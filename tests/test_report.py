@@ -28,8 +28,7 @@ from rollwise.numbers.printed import chance
 from rollwise.plot import KINDS
 from rollwise.plot.pages import page
 from rollwise.report import report
-from rollwise.report.facts import Facts
-from rollwise.report.tables import encode
+from rollwise.report.facts import Facts, encode
 from rollwise.then import AGAIN, LOSE, PASS, WIN
 
 pytestmark = pytest.mark.slow
@@ -136,7 +135,7 @@ def unfolded(document):
 
 @pytest.mark.parametrize("game", [Pig(target=30), SuperSix(sticks=20), Threes(dice=3)])
 def test_the_table_holds_every_position_once(game, monkeypatch):
-    monkeypatch.setattr("rollwise.report.tables.MOST_SINGLE", 500)
+    monkeypatch.setattr("rollwise.report.facts.MOST_SINGLE", 500)
     solution = rollwise.solve(game)
     text, rows, left = encode(Facts(solution))
     document = json.loads(text)

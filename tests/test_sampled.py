@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import naive_methods
+import naive
 import numpy as np
 import pytest
 from graphs import assemble
@@ -56,7 +56,7 @@ def counted(graph, samples, seed):
 def test_values_and_errors_are_those_of_the_naive_twin(graph, samples, seed):
     found = sampled(graph, samples=samples, seed=seed)
     counts = counted(graph, samples, seed)
-    values, own, whole = naive_methods.sampled(graph, counts, samples, found.chosen)
+    values, own, whole = naive.sampled(graph, counts, samples, found.chosen)
     assert found.status is Status.ESTIMATED
     assert found.values == pytest.approx(values, abs=1e-12)
     columns = found.columns

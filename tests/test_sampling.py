@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive_play import Xoshiro, alias_probabilities, pick
+from naive import Xoshiro, alias_probabilities, pick
 from scipy.stats import chi2
 
 from rollwise.errors import UsageError

@@ -40,9 +40,8 @@ from rollwise.games import available, create, find
 from rollwise.page import page
 from rollwise.parameters import typed
 from rollwise.serve.app import MOST_ADDRESS, MOST_BODY, make_app
-from rollwise.serve.offered import offer
 from rollwise.serve.worker import reply
-from rollwise.serve.workers import Limits
+from rollwise.serve.workers import Limits, offer
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 PIG = "game=pig&parameter=target=5"

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from cli_runner import output
 from little_games import Ladder
-from naive_play import Xoshiro
+from naive import Xoshiro
 from scipy.stats import chi2
 from stakes import Collect, Ends, Gammons
 

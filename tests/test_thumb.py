@@ -19,9 +19,8 @@ from throwing import SumToWin
 
 import rollwise
 from rollwise import DRAW, LOSE, PASS, WIN, Game
-from rollwise.analysis.thumb.clauses import OnGraph
+from rollwise.analysis.thumb.clauses import OnGraph, Setting
 from rollwise.analysis.thumb.frontier import certified_rule, find_rules
-from rollwise.analysis.thumb.score import Setting
 from rollwise.analysis.thumb.turn_search import find_turn_rules
 from rollwise.analysis.thumb.turns import evaluate_rule, one_position, worth_by_layers
 from rollwise.answer.evaluation import best_response, evaluate
@@ -243,7 +242,7 @@ def test_the_command(tmp_path, monkeypatch):
     text = output("thumb", "threes", "dice=2", "--evaluations", "50", cwd=tmp_path)
     assert "losses against optimal play in points (certified ±" in text
     assert "time ended the search" not in text
-    monkeypatch.setattr("rollwise.cli.commands.thumb.SECONDS", 0.001)
+    monkeypatch.setattr("rollwise.cli.commands.learn.SECONDS", 0.001)
     text = output("thumb", "threes", "dice=2", cwd=tmp_path)
     assert "time ended the search, so the same seed may find other rules" in text
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rollwise import END, Game, build
-from rollwise.analysis.judge import read_plays
+from rollwise.analysis.observed_scores import read_plays
 from rollwise.answer.references import Policies
 from rollwise.coach import Table
 from rollwise.errors import UsageError

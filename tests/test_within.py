@@ -16,9 +16,9 @@ from throwing import SavedRolls
 
 import rollwise
 from rollwise import Chase, build, evaluate, solve
+from rollwise.analysis.chain import distribution_given, followed
 from rollwise.analysis.distributions import distribution
-from rollwise.analysis.events import distribution_given, followed
-from rollwise.analysis.lengths import lengths, quantile_of, within
+from rollwise.analysis.lengths import Turns, lengths, within
 from rollwise.analysis.reaching import reach, reach_by_layer
 from rollwise.answer.evaluation import evaluate_seats
 from rollwise.answer.references import Policies
@@ -284,5 +284,5 @@ def test_a_quantile_is_reached_by_a_sum_equal_to_it():
     """Ten tenths in doubles: the sum of eight is less than 0.8."""
     chance = np.array([0.0, *[0.1] * 10])
     assert np.cumsum(chance)[8] < 0.8
-    assert [quantile_of(chance, share) for share in (0.05, 0.1, 0.5, 0.8)] == [1, 1, 5, 8]
-    assert quantile_of(chance / 2, 0.8) is None
+    assert [Turns(chance, 0.0).quantile(q) for q in (0.05, 0.1, 0.5, 0.8)] == [1, 1, 5, 8]
+    assert Turns(chance / 2, 0.5).quantile(0.8) is None

@@ -19,7 +19,7 @@ from rollwise.methods import run_method
 from rollwise.methods.result import fraction_text
 from rollwise.plot.lines import Line, draw_lines
 from rollwise.plot.style import BLUE, GREY, ORANGE
-from rollwise.simulate.exact import expected_lengths
+from rollwise.simulate.match import expected_lengths
 
 WIDE = HERE / "super_six_10000.json"  # what the command printed
 

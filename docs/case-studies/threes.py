@@ -13,8 +13,7 @@ from rollwise import Chase, Contest, Policy, Solution, solve_contest
 from rollwise.analysis.betting import advise_double, fair_stakes
 from rollwise.analysis.distributions import Distribution
 from rollwise.analysis.frontier import frontier
-from rollwise.analysis.judge import judge, read_plays
-from rollwise.analysis.observed_scores import goodness_of_fit, simulated_scores
+from rollwise.analysis.observed_scores import goodness_of_fit, judge, read_plays, simulated_scores
 from rollwise.analysis.second_aims import ranges, score_ranges
 from rollwise.answer.evaluation import best_response
 from rollwise.answer.optimal_set import OptimalSet

@@ -35,7 +35,7 @@ from rollwise.games import available
 from rollwise.graph.policies import Policy, ties_in_play
 from rollwise.parameters import typed
 from rollwise.plot.fields import action_name
-from rollwise.simulate.exact import expected_lengths
+from rollwise.simulate.match import expected_lengths
 from rollwise.words import Narrator
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -11,10 +11,17 @@ from typing import Any
 from rollwise.faults import is_users
 
 
+def codes_in(code: CodeType) -> Iterator[CodeType]:
+    """The code of a function and of its inner functions."""
+    yield code
+    for part in code.co_consts:
+        if isinstance(part, CodeType):
+            yield from codes_in(part)
+
+
 def names_in(code: CodeType) -> set[str]:
     """The globals and attributes named in a function and its inner functions."""
-    inner = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
-    return set(code.co_names).union(*map(names_in, inner))
+    return set().union(*(part.co_names for part in codes_in(code)))
 
 
 def globals_read(function: FunctionType) -> dict[str, Any]:
@@ -36,10 +43,8 @@ def closure_read(function: FunctionType) -> dict[str, Any]:
 
 def built_in_read(function: FunctionType) -> set[str]:
     """The names that a function and its inner functions read and that its module doesn't define."""
-    codes, names = [function.__code__], set[str]()
-    for code in codes:
-        codes += [constant for constant in code.co_consts if isinstance(constant, CodeType)]
-        names |= {one.argval for one in get_instructions(code) if one.opname == "LOAD_GLOBAL"}
+    steps = [step for code in codes_in(function.__code__) for step in get_instructions(code)]
+    names = {step.argval for step in steps if step.opname == "LOAD_GLOBAL"}
     return names - function.__globals__.keys()
 
 

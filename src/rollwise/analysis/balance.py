@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.analysis.chain import Chain, Skill, greedy, measure_skill
-from rollwise.analysis.lengths import FEW, Lengths, lengths, quantile_of
+from rollwise.analysis.lengths import Lengths, Turns, lengths
 from rollwise.analysis.thumb.frontier import Frontier, find_rules
+from rollwise.answer.certified import Certified
 from rollwise.answer.references import Policies, Subject
 from rollwise.answer.solution import Solution
 from rollwise.derive.changed import copied
@@ -24,7 +25,7 @@ from rollwise.errors import EndlessPlay, UsageError
 from rollwise.graph.choices import fold_actions, has_choice
 from rollwise.graph.naming import KEEP
 from rollwise.graph.policies import Policy
-from rollwise.simulate.exact import Certified, expected_lengths, require_end
+from rollwise.simulate.match import expected_lengths, require_end
 
 MOST_LISTED = 12
 Floats = NDArray[np.float64]
@@ -130,45 +131,6 @@ def most_taken(options: Iterable[Any]) -> list[Any]:
     return sorted(options, key=lambda option: -option.in_a_game)[:MOST_LISTED]
 
 
-@dataclass(frozen=True, eq=False)
-class Decided:
-    """The turn at which a game is decided: the winner's chance stays high from then on.
-
-    Attributes
-    ----------
-    turn : (n,) float64
-        The probability that a game is decided in turn 0 (before the first move), 1, 2, ...;
-        the rest to 1 is draws, and games decided later.
-    later : float
-        The probability of a decision after the last followed turn.
-    """
-
-    turn: Floats
-    later: float
-
-    @property
-    def mean(self) -> float:
-        """The mean of these turns, without games decided later."""
-        return float(np.arange(len(self.turn)) @ self.turn / self.turn.sum())
-
-    @property
-    def longest(self) -> int:
-        """The number of followed turns."""
-        return len(self.turn) - 1
-
-    @property
-    def is_cut(self) -> bool:
-        """Whether games decided later have more than a negligible share."""
-        return self.later > FEW
-
-    def quantile(self, share: float) -> int | None:
-        """The least number of turns within which this share of the decided games is decided.
-
-        None for more turns than were followed.
-        """
-        return quantile_of(self.turn, share * (float(self.turn.sum()) + self.later))
-
-
 class Decisions(NamedTuple):
     """The choices of a game.
 
@@ -211,14 +173,16 @@ class Drama(NamedTuple):
         Expected number of changes of the likelier winner. Equal chances don't change the lead.
     comebacks : Certified
         The probability of a win after a low win probability: at most 1 - `SURE`.
-    decided : Decided or None
-        None if no game is decided: each is drawn.
+    decided : Turns or None
+        The turn at which a game is decided: the winner's chance stays high from then on. It is 0
+        before the first move. The chances of draws are missing. None if no game is decided: each is
+        drawn.
     """
 
     draws: Certified
     lead_changes: Certified
     comebacks: Certified
-    decided: Decided | None
+    decided: Turns | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -390,14 +354,14 @@ def _drama(solution: Solution, chain: Chain) -> Drama:
     worth = chain.sign * solution.values[chain.number]
     off = solution.error_bound
     wins = [chain.is_over & (sign * chain.payoff > 0) for sign in (1.0, -1.0)]
-    draws = chain.chance_of_end(chain.is_over & (chain.payoff == 0))
+    draws = chain.draws()
     level = 2 * SURE - 1
     above = [sign * worth >= level - off for sign in (1.0, -1.0)]
     return Drama(
-        Certified(float(draws[0][0]), float(draws[1][0])),
+        draws,
         _lead_changes(chain, np.where(np.abs(worth) <= off, 0.0, np.sign(worth))),
         _comebacks(chain, wins, above),
-        _decided(chain, wins, above, 1.0 - float(draws[0][0])),
+        _decided(chain, wins, above, 1.0 - draws.value),
     )
 
 
@@ -414,7 +378,7 @@ def _comebacks(chain: Chain, wins: list[Mask], above: list[Mask]) -> Certified:
     return Certified(max(float(total), 0.0), float(off) + 2.0**-50)
 
 
-def _decided(chain: Chain, wins: list[Mask], above: list[Mask], won: float) -> Decided | None:
+def _decided(chain: Chain, wins: list[Mask], above: list[Mask], won: float) -> Turns | None:
     """Find the turn from which on the winner's chance stays high; None if nobody ever wins.
 
     A player's chance becomes high where play enters the positions with a high chance; it stays high
@@ -432,7 +396,7 @@ def _decided(chain: Chain, wins: list[Mask], above: list[Mask], won: float) -> D
     followed = lengths(chain.graph, Policy("", np.ones(chain.graph.n_states)), watch=watch)
     turn = followed.watched.copy()
     turn[0] = at_once
-    return Decided(turn, max(won - float(turn.sum()), 0.0) if followed.is_cut else 0.0)
+    return Turns(turn, max(won - float(turn.sum()), 0.0) if followed.is_cut else 0.0)
 
 
 def _lead_changes(chain: Chain, lead: Floats) -> Certified:

@@ -13,6 +13,12 @@ The first part depends on the players: skill. The second part depends on the dic
 In a game for one, one player is drawn. All games have the same levels of players, for comparisons:
 random moves, greedy ones (best if all moves after it are random), the best found rule of thumb, and
 best play.
+
+For a condition on an event during play, such as plays that come to some position, the graph is
+doubled. Play moves from the first copy of the states to the second when the event
+happens, and this move adds a number of points larger than any difference of totals. So the
+distribution of the total tells plays with the event from the others, and a conditional probability
+is a quotient of certified sums (`Distribution.given`).
 """
 
 from __future__ import annotations
@@ -21,17 +27,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations_with_replacement
-from math import fsum, sqrt
-from typing import Any
+from math import fsum
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.answer.certified import solve_and_certify
+from rollwise.analysis.distributions import Distribution, counted_play, distribution
+from rollwise.answer.certified import Certified, solve_and_certify
 from rollwise.answer.evaluation import evaluate
+from rollwise.answer.filters import rows_where
 from rollwise.answer.references import Policies
+from rollwise.answer.rows import frame_of
+from rollwise.derive.by_score import points_to_come
+from rollwise.derive.changed import copied
 from rollwise.derive.seats import take_seats
-from rollwise.errors import EndlessPlay
+from rollwise.errors import EndlessPlay, UsageError
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import (
     are_best,
@@ -41,9 +52,10 @@ from rollwise.graph.choices import (
     fold_outcomes,
     look_ahead,
     outcome_action,
+    summed,
 )
 from rollwise.graph.policies import Policy
-from rollwise.simulate.exact import Certified, require_end
+from rollwise.simulate.match import require_end
 
 Floats = NDArray[np.float64]
 ROUNDING = 2.0**-48  # of a sum over the outcomes of an action, against its largest part
@@ -144,14 +156,11 @@ class Chain:
         """
         graph = self.graph
         ends = self.is_over if goes_on is None else self.is_over | ~goes_on
-        counted = graph.with_arrays(
-            players=1,
-            objective="maximize",
-            endless="forbidden",
-            action_reward=np.zeros(graph.n_states) if each is None else each,
+        counted = summed(
+            graph,
+            each,
+            np.where(ends, 0.0 if at_end is None else at_end, 0.0),
             outcome_state=np.where(ends, -1, graph.outcome_state),
-            outcome_passes=np.zeros(graph.n_outcomes, np.bool_),
-            outcome_payoff=np.where(ends, 0.0 if at_end is None else at_end, 0.0),
         )
         try:
             result, certificate, _ = solve_and_certify(counted)
@@ -194,6 +203,11 @@ class Chain:
         """The probability of an end with one of some outcomes: (n_states,) values, and bounds."""
         return self.expected(at_end=ends.astype(np.float64), goes_on=goes_on)
 
+    def draws(self) -> Certified:
+        """The probability of a draw of a game begun by the first seat."""
+        values, bounds = self.chance_of_end(self.is_over & (self.payoff == 0))
+        return Certified(float(values[0]), float(bounds[0]))
+
     def results(self) -> list[tuple[Certified, Certified]]:
         """Mean and variance of the first seat's result; one pair for each seat that may begin."""
         reward = self.source.action_reward
@@ -219,11 +233,7 @@ class Chain:
 
     def luck(self) -> Certified:
         """The standard deviation of the first seat's result, if it begins."""
-        _, variance = self.results()[0]
-        value = sqrt(variance.value)
-        low = sqrt(max(variance.value - variance.bound, 0.0))
-        high = sqrt(variance.value + variance.bound)
-        return Certified(value, max(high - value, value - low) + 2.0**-52 * value)
+        return self.results()[0][1].root
 
     def _squares_of_points(self, worth: Floats, off: float) -> list[Certified]:
         """The mean of the square of the result: (r + R)² is r² + 2rR + R² on the way."""
@@ -357,3 +367,86 @@ def _share(means: Floats, variances: Floats, off: float, off_squares: float) -> 
     high = min((between + between_off) / (total - total_off), 1.0)
     value = between / total
     return Certified(value, max(high - value, value - low) + 2.0**-50)
+
+
+SEAT = "seat"  # the column of the player to move, in conditions on games of two
+
+
+class Followed(NamedTuple):
+    """A game of one player that a policy plays, with the player to move in each state.
+
+    Attributes
+    ----------
+    graph : StateGraph
+    policy : Policy
+    rows : (n_states, n_columns) int
+        The fields of each state, with its throw, and in a game of two with the seat, from 1.
+    columns : tuple of str
+    """
+
+    graph: StateGraph
+    policy: Policy
+    rows: NDArray[np.int64]
+    columns: tuple[str, ...]
+
+
+def followed(graph: StateGraph, policy: Policy) -> Followed:
+    """A game played by a policy, as a game of one player.
+
+    In a game of two, both follow the policy, and the result is the one of the first player.
+    """
+    if graph.players == 1:
+        return Followed(graph, policy, graph.rows.astype(np.int64), graph.columns)
+    if graph.action_reward.any():
+        raise UsageError(
+            f"{graph.title}: the distribution for two players is of a result at the end, and these "
+            "rules have rewards before it; write the difference of the points as payoff(x) there"
+        )
+    chain = Chain.of(graph, policy)
+    aim: dict[str, Any] = {"objective": graph.objective, "endless": graph.endless}
+    alone = summed(chain.graph, endings=chain.payoff, **aim)
+    rows = np.column_stack([graph.rows[chain.number], chain.seat + 1])
+    return Followed(
+        alone, Policy(policy.name, np.ones(alone.n_actions)), rows, (*graph.columns, SEAT)
+    )
+
+
+def distribution_given(
+    play: Followed, event: str, *, state: int = 0, count: str | None = None
+) -> tuple[Distribution, float]:
+    """The distribution of the total among plays that come to some position, and their share.
+
+    Parameters
+    ----------
+    play : Followed
+    event : str
+        A condition on the columns, as in `rollwise.Solution.table`: ``turn >= 20``.
+    state, count
+        As in `rollwise.analysis.distributions.distribution`.
+
+    Raises
+    ------
+    ExpressionError
+    UsageError
+        As `distribution`, or no play comes to such a position.
+    """
+    columns = dict(zip(play.columns, play.rows.T, strict=True))
+    frame = frame_of(columns, len(play.rows), play.graph.vocabulary)
+    happens = rows_where(frame, event)
+    graph, policy, points = counted_play(play.graph, play.policy, count, start=state)
+    low, high = points_to_come(graph, points)
+    # larger than the difference of any two totals
+    lift = int(high[state] - low[state]) + 1
+    # the second copy is for play after the event
+    leads = [happens[graph.outcome_state].astype(np.int64), np.ones(graph.n_outcomes, np.int64)]
+    doubled, n = copied(graph.flat, leads), graph.n_states
+    enters = doubled.outcome_state[: len(points)] >= n
+    # the move from the first copy to the second adds `lift`
+    both = np.concatenate([points + lift * enters, points])
+    twice = Policy(policy.name, np.tile(policy.probability, 2))
+    begun = bool(happens[state])
+    found = distribution(doubled, twice, state=state + n * begun, points=both)
+    found = found.trimmed()
+    least = int(low[state]) + lift * (not begun)
+    among, share = found.given(lambda total: total >= least)
+    return among.shifted(-lift * (not begun)), share

@@ -30,7 +30,7 @@ from rollwise.derive.by_score import (
 from rollwise.derive.seats import take_seats
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
-from rollwise.graph.choices import actions_of, outcomes_of
+from rollwise.graph.choices import actions_of, outcomes_of, summed
 from rollwise.graph.endings import regroup
 from rollwise.graph.lotteries import pointers, spans
 from rollwise.graph.policies import Policy, reached_by
@@ -325,15 +325,8 @@ def _most_steps(
 
     Times the remainder of the sweeps at each step they bound the error of a row.
     """
-    counted = graph.with_arrays(
-        players=1,
-        objective="maximize",
-        n_border=0,
-        outcome_state=ended(graph),
-        action_reward=np.ones(graph.n_actions),
-        outcome_passes=np.zeros(graph.n_outcomes, np.bool_),
-        outcome_payoff=np.zeros(graph.n_outcomes),
-    )
+    each = np.ones(graph.n_actions)
+    counted = summed(graph, each, n_border=0, outcome_state=ended(graph))
     followed = take_seats(counted, [policy], starts)
     found, certificate, _ = solve_and_certify(followed.graph)
     return followed.spread(found.values + certificate.bounds)[0]

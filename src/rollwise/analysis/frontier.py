@@ -137,7 +137,7 @@ class _Search:
         """Both values of the first policy of a set."""
         one = policies.first()
         mean, chance = one.extreme(self.mean).found, one.extreme(self.aim).found
-        return Corner(mean.value, chance.value, mean.error_bound, chance.error_bound)
+        return Corner(mean.value, chance.value, mean.bound, chance.bound)
 
     def between(self, first: Corner, last: Corner, tolerance: float) -> tuple[list[Corner], float]:
         """The corners between two others, in order, and the largest distance beyond their lines."""
@@ -175,7 +175,7 @@ class _Search:
         both = self._weighted(rate)
         best, policies = self.everything.then(both)
         line = self.way * near.value + rate * self.sign * near.mean
-        unsure = best.error_bound + near.error_bound + rate * near.mean_bound
+        unsure = best.bound + near.error_bound + rate * near.mean_bound
         unsure += 2.0**-50 * (abs(line) + abs(best.value))
         return max(best.value - line, 0.0) + unsure, self.corner(policies)
 

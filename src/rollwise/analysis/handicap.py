@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rollwise.answer.certified import Certified
 from rollwise.answer.evaluation import evaluate
 from rollwise.answer.references import IN_FILES, AnyPolicy, Policies, Subject
 from rollwise.derive.derived_game import with_methods
@@ -22,7 +23,7 @@ from rollwise.graph import StateGraph
 from rollwise.graph.choices import outcome_action
 from rollwise.graph.layout import StateLayout
 from rollwise.graph.policies import Ties, ties_in_play
-from rollwise.simulate.exact import Certified, certified_at
+from rollwise.simulate.match import certified_at
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.answer.certified import Certified
 from rollwise.answer.evaluation import Response, best_response, evaluate, respond_to
 from rollwise.answer.references import AnyPolicy, Policies, Subject
 from rollwise.answer.solution import Solution
@@ -46,7 +47,7 @@ from rollwise.graph.policies import Policy, Ties, reachable_states, ties_in_play
 from rollwise.layers import layer_of_graph
 from rollwise.learn import Learned, Learner
 from rollwise.proofs.endless_play import require_ending
-from rollwise.simulate.exact import Certified, over_the_seats
+from rollwise.simulate.match import over_the_seats
 
 REASONS = (
     "hopeless",

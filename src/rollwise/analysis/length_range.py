@@ -24,20 +24,25 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.answer.certified import CertifiedResult, solve_and_certify
-from rollwise.answer.lasting import counted, first_chosen, together
+from rollwise.answer.certified import Certified, CertifiedResult, solve_and_certify
 from rollwise.answer.layer_lengths import Bracket, LayerLengths, require_no_pool
-from rollwise.answer.references import AnyPolicy, Policies, Subject
+from rollwise.answer.references import (
+    AnyPolicy,
+    Policies,
+    Subject,
+    first_chosen,
+    moves_of,
+    together,
+)
 from rollwise.derive.seats import Seats, take_seats
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.game import Game
 from rollwise.graph import StateGraph
-from rollwise.graph.choices import chances, fold_actions, fold_outcomes
+from rollwise.graph.choices import chances, fold_actions, fold_outcomes, summed
 from rollwise.graph.endings import describe, end_components
 from rollwise.graph.policies import Policy, Ties, ties_in_play
 from rollwise.machine.interrupts import Clock, asked_first
 from rollwise.many.seats import seen_from
-from rollwise.simulate.exact import Certified
 
 UNIT = 2.0**-52
 AIMS = {  # of several players, and of one alone
@@ -68,10 +73,7 @@ class Spread(NamedTuple):
     @property
     def deviation(self) -> Certified:
         """The standard deviation."""
-        low = math.sqrt(max(self.variance.value - self.variance.bound, 0.0))
-        high = math.sqrt(max(self.variance.value + self.variance.bound, 0.0))
-        value = math.sqrt(max(self.variance.value, 0.0))
-        return Certified(value, math.nextafter(max(high - value, value - low), math.inf))
+        return self.variance.root
 
 
 @dataclass(frozen=True, eq=False)
@@ -317,10 +319,11 @@ class _Opposed:
     def __init__(self, seats: StateGraph, progress: Callable[[str, int, int], None] | None) -> None:
         self._progress = progress
         seat = seats.states[:, -1][seats.action_state]
-        moves = counted(seats)
         # the mover of the first half gains a point a move, the other one pays it
-        sign = np.where(seat == 0, 1.0, -1.0)
-        self._graph = moves.with_arrays(action_reward=sign * moves.action_reward)
+        self._graph = seats.with_arrays(
+            action_reward=np.where(seat == 0, 1.0, -1.0) * moves_of(seats),
+            outcome_payoff=np.zeros(seats.n_outcomes),
+        )
 
     @cached_property
     def _found(self) -> CertifiedResult:
@@ -329,8 +332,7 @@ class _Opposed:
     def spread(self, root: int) -> Spread:
         """The moves of a play from the start, by the first mover."""
         graph, (result, certificate, _) = self._graph, self._found
-        sign = 1.0 if root == 0 else -1.0
-        mean = Certified(sign * float(result.values[root]), float(certificate.bounds[root]))
+        mean = self._found.at(root, 1.0 if root == 0 else -1.0)
         best = first_chosen(graph, result.values, certificate.bounds)
         chain = together(take_seats(graph, [best]).graph, "longest")
         ties = ties_in_play(graph, best, start=root)
@@ -354,7 +356,7 @@ def _spread(
     """The mean of a score from the start, and its variance with the best actions."""
     means = solve_and_certify(graph, progress=progress)
     result, certificate, _ = means
-    mean, ties = Certified(float(result.values[0]), float(certificate.bounds[0])), None
+    mean, ties = means.at(), None
     if np.any(np.diff(graph.action_indptr) > 1):
         best = first_chosen(graph, result.values, certificate.bounds)
         ties = ties_in_play(graph, best)
@@ -400,15 +402,11 @@ def _variance(
             fold_actions(before, np.add, np.where(chance > 0.0, chance * x, 0.0))[states]
             for x in (brought, off)
         )
-    squares = graph.with_arrays(
-        objective="maximize",
-        action_reward=brought,
-        outcome_payoff=np.where(graph.outcome_state >= 0, 0.0, graph.outcome_payoff**2),
-    )
-    result, certificate, _ = solve_and_certify(squares, progress=progress)
+    ends = np.where(graph.outcome_state >= 0, 0.0, graph.outcome_payoff**2)
+    squares = solve_and_certify(summed(graph, brought, ends), progress=progress)
     mean, bound = float(values[start]), float(bounds[start])
-    second = float(result.values[start])
-    far = float(certificate.bounds[start]) + _added_up(graph, off, mean + bound, start, progress)
+    second, far = squares.at(start)
+    far += _added_up(graph, off, mean + bound, start, progress)
     far += (2 * abs(mean) + bound) * bound + 64 * UNIT * (abs(second) + mean**2)
     return Certified(max(second - mean**2, 0.0), far)
 
@@ -436,7 +434,4 @@ def _added_up(
         worst = float(np.max(off[reward > 0.0] / reward[reward > 0.0], initial=0.0))
         return worst * mean * (1.0 + 8 * UNIT)
     # Otherwise errors add up like points.
-    nothing = np.zeros(graph.n_outcomes)
-    steps = graph.with_arrays(objective="maximize", action_reward=off, outcome_payoff=nothing)
-    found, certificate, _ = solve_and_certify(steps, progress=progress)
-    return float(found.values[start] + certificate.bounds[start])
+    return sum(solve_and_certify(summed(graph, off), progress=progress).at(start))

@@ -14,7 +14,7 @@ is a move of the rules, which has the throws before it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,49 +41,29 @@ FEW = 1e-8  # a negligible share of games
 
 
 @dataclass(frozen=True, eq=False)
-class Lengths:
-    """The length of a game.
+class Turns:
+    """A distribution over numbers of turns.
 
     Attributes
     ----------
-    unit : {"turns", "rolls"}
-    first, second, other : (n,) float64
-        The probability that the game ends in turn 0, 1, 2, ...: won by the first player,
-        won by the second, or otherwise (a draw, or no winner).
+    chance : (n,) float64
+        The probability of 0, 1, 2, ...
     tail : float
-        The probability of a longer game.
-    visits : (n_states,) float64
-        Expected visits of each state (without the tail).
-    watched : (n,) float64
-        Expected total of `watch` in turn 0, 1, 2, ...; zeros without it.
+        The probability of more turns than were followed.
     """
 
-    unit: str
-    first: Floats
-    second: Floats
-    other: Floats
+    chance: Floats = field(repr=False)
     tail: float
-    visits: Floats
-    watched: Floats
-
-    @property
-    def chance(self) -> Floats:
-        """The probability of each length from 0: (n,) float64."""
-        return self.first + self.second + self.other
 
     @property
     def mean(self) -> float:
-        """The mean length of the games outside the tail.
-
-        With a tail, the mean of all games is larger.
-        """
-        chance = self.chance
-        return float(np.arange(len(chance)) @ chance / chance.sum())
+        """The mean without the tail; the mean of all is larger."""
+        return float(np.arange(len(self.chance)) @ self.chance / self.chance.sum())
 
     @property
     def longest(self) -> int:
-        """The number of followed turns; the tail is longer."""
-        return len(self.first) - 1
+        """The number of followed turns."""
+        return len(self.chance) - 1
 
     @property
     def is_cut(self) -> bool:
@@ -91,22 +71,42 @@ class Lengths:
         return self.tail > FEW
 
     def quantile(self, share: float) -> int | None:
-        """The least number of turns within which this share of games is over.
+        """The first number of turns that is reached or undercut with this share of all chances.
 
         None for more turns than were followed.
         """
-        return quantile_of(self.chance, share)
+        total = np.cumsum(self.chance)
+        # a sum equal to the share up to rounding reaches it
+        index = int(np.searchsorted(total, share * (total[-1] + self.tail) - 1e-12))
+        return None if index == len(total) else index
 
     def quantile_text(self, share: float) -> str:
         """The quantile in words: ``more than 5,000`` beyond the followed turns."""
         return turns_text(self.quantile(share), self.longest)
 
 
-def quantile_of(chance: Floats, share: float) -> int | None:
-    """The first number with a cumulative probability of at least `share`; None if there is none."""
-    # a sum equal to the share up to rounding reaches it
-    index = int(np.searchsorted(np.cumsum(chance), share - 1e-12))
-    return None if index == len(chance) else index
+@dataclass(frozen=True, eq=False)
+class Lengths(Turns):
+    """The length of a game.
+
+    Attributes
+    ----------
+    unit : {"turns", "rolls"}
+    first, second, other : (n,) float64
+        The parts of `chance`: the game is won by the first player, won by the second, or otherwise
+        over (a draw, or no winner).
+    visits : (n_states,) float64
+        Expected visits of each state (without the tail).
+    watched : (n,) float64
+        Expected total of `watch` in turn 0, 1, 2, ...; zeros without it.
+    """
+
+    unit: str
+    first: Floats = field(repr=False)
+    second: Floats = field(repr=False)
+    other: Floats = field(repr=False)
+    visits: Floats = field(repr=False)
+    watched: Floats = field(repr=False)
 
 
 def turns_text(turns: int | None, followed: int) -> str:
@@ -183,7 +183,8 @@ def lengths(
     tail = max(0.0, float(now.sum()))
     first, second, other = (np.ascontiguousarray(column) for column in table.T)
     watched = np.diff(seen, prepend=0.0)
-    return Lengths("rolls" if alone else "turns", first, second, other, tail, visits, watched)
+    unit, chance = "rolls" if alone else "turns", first + second + other
+    return Lengths(chance, tail, unit, first, second, other, visits, watched)
 
 
 @dataclass(frozen=True, eq=False)

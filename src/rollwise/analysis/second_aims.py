@@ -27,7 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.analysis.distributions import Distribution, distribution
-from rollwise.answer.optimal_set import Amounts, Certified, OptimalSet, Quantity, Range
+from rollwise.answer.certified import Certified
+from rollwise.answer.optimal_set import Amounts, OptimalSet, Quantity, Range
 from rollwise.answer.references import Policies, Subject
 from rollwise.answer.rows import fields_and_throws
 from rollwise.answer.solution import Solution
@@ -36,7 +37,7 @@ from rollwise.derive.chase import WithScore
 from rollwise.derive.derived_game import places_in
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
-from rollwise.graph.choices import chances, fold_outcomes, has_choice, is_roll, is_throw
+from rollwise.graph.choices import chance_to_pass, has_choice, is_roll, is_throw
 from rollwise.graph.policies import Policy, ties_in_play
 
 if TYPE_CHECKING:
@@ -183,9 +184,7 @@ def _variance(solution: Solution) -> Quantity:
 
     def finish(certified: Certified) -> Certified:
         variance = certified.value - shift
-        bound = (
-            certified.error_bound + off * (2 * near + off) + 2.0**-50 * (certified.value + shift)
-        )
+        bound = certified.bound + off * (2 * near + off) + 2.0**-50 * (certified.value + shift)
         return Certified(max(variance, 0.0), bound)
 
     return Quantity("variance", amounts, by_score=True, finish=finish)
@@ -377,7 +376,7 @@ def length_ranges(solution: Solution, counted: Sequence[str]) -> list[Range] | N
         policies = OptimalSet.of(solution)
     except UsageError:
         return None
-    passing = Quantity("passes", lambda s: Amounts(actions=_passing(s.graph)))
+    passing = Quantity("passes", lambda s: Amounts(actions=chance_to_pass(s.graph)))
     ranges = []
     for name in counted:
         one = policies.range(passing if name == "turns" else read_quantity(solution, name))
@@ -386,11 +385,6 @@ def length_ranges(solution: Solution, counted: Sequence[str]) -> list[Range] | N
             one = Range(name, one.least + 1, one.most + 1, off)
         ranges.append(one)
     return ranges
-
-
-def _passing(graph: StateGraph) -> NDArray[np.float64]:
-    """The probability of each action to pass the turn: (n_actions,)."""
-    return fold_outcomes(graph, np.add, np.where(graph.outcome_passes, chances(graph), 0.0))
 
 
 @dataclass(frozen=True, eq=False)

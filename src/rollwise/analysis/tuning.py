@@ -10,6 +10,7 @@ from itertools import product
 
 from rollwise.analysis.chain import Chain, greedy, measure_skill
 from rollwise.answer.average import average_of
+from rollwise.answer.certified import Certified
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.cluster.pool import Here, Pool
@@ -19,7 +20,7 @@ from rollwise.game import Game
 from rollwise.games import Sheet, create
 from rollwise.graph.choices import has_choice
 from rollwise.graph.policies import ties_in_play
-from rollwise.simulate.exact import Certified, expected_lengths
+from rollwise.simulate.match import expected_lengths
 
 MEASURES = {
     "first_player": "the first player's win probability (in a game for one, the player's)",
@@ -298,9 +299,7 @@ def amount_of(measure: str, solution: Solution) -> tuple[float, float]:
 def _draws(solution: Solution) -> Certified:
     if solution.graph.is_score:
         raise UsageError(f"{solution.graph.game} is played for points or payoffs: it has no draws")
-    chain = Chain.of(solution.graph, solution.policy)
-    values, bounds = chain.chance_of_end(chain.is_over & (chain.payoff == 0))
-    return Certified(float(values[0]), float(bounds[0]))
+    return Chain.of(solution.graph, solution.policy).draws()
 
 
 def _share_of_skill(solution: Solution) -> Certified:

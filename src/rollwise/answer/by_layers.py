@@ -30,11 +30,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.answer.certified import prove_settled, solve_settled
-from rollwise.answer.layer_answers import LayerAnswers, LayerFacts, Rows
 from rollwise.answer.layer_folder import (
     ABOUT,
     ARRAYS,
+    LayerAnswers,
+    LayerFacts,
     LayerFolder,
+    Rows,
     map_rows,
     open_folder,
     write_rows,

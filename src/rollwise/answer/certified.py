@@ -7,6 +7,7 @@ go through these stages on two cores. Other methods solve the graph as it is.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -21,11 +22,12 @@ from rollwise.engine.bounds import BoundsSearch
 from rollwise.engine.bounds import solved as solved_layer
 from rollwise.engine.certificates import Certificate, certify_ending, certify_settled
 from rollwise.engine.search import Search
-from rollwise.graph import StateGraph, sign_of
+from rollwise.graph import StateGraph, sign_of, win_probability
 from rollwise.layers import Layer, ordering_of
 from rollwise.machine.interrupts import Clock, OutOfTime
 from rollwise.methods import DEFAULT, known_options, run_method
 from rollwise.methods.result import MethodResult
+from rollwise.numbers.printed import CHANCE_ROUNDING
 from rollwise.proofs.endless_play import Leaving, PlayMayNotEnd, settled, staying_places
 
 if TYPE_CHECKING:
@@ -38,6 +40,26 @@ NO_VALUE = 1e-4  # beyond this error bound the loser of endless play may matter
 
 Progress = Callable[[str, int, int], None]
 Searched = tuple[Search, BoundsSearch]
+
+
+class Certified(NamedTuple):
+    """A number and its proved error bound."""
+
+    value: float
+    bound: float
+
+    def shown(self, *, is_score: bool) -> Certified:
+        """The value of a position as people read it: points or a payoff, or the chance to win."""
+        if is_score:
+            return self
+        return Certified(win_probability(self.value), self.bound / 2 + CHANCE_ROUNDING)
+
+    @property
+    def root(self) -> Certified:
+        """The square root, such as the standard deviation of a variance."""
+        ends = self.value, self.value - self.bound, self.value + self.bound
+        value, low, high = (math.sqrt(max(x, 0.0)) for x in ends)
+        return Certified(value, max(high - value, value - low) + 2.0**-52 * high)
 
 
 class CertifiedResult(NamedTuple):
@@ -55,6 +77,11 @@ class CertifiedResult(NamedTuple):
     found: MethodResult
     certificate: Certificate
     seconds: float
+
+    def at(self, state: int = 0, sign: float = 1.0) -> Certified:
+        """The value of a state, times a sign."""
+        value = 0.0 + sign * float(self.found.values[state])  # adding 0 takes the sign off a zero
+        return Certified(value, float(self.certificate.bounds[state]))
 
 
 def solve_and_certify(

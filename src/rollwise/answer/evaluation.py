@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeAlias, overload
+from typing import Any, Self, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,19 +108,31 @@ def respond_to(graph: StateGraph, policy: Policy) -> Response:
     graph : StateGraph
         From `rollwise.many.seats.build_seats`.
     """
-    n, size = graph.players, graph.n_states
-    others = [policy.probability] * n
-    worth, best = (
-        solve_and_certify(seen_from(graph, 0, [first, *others[1:]]))
-        for first in (policy.probability, None)
-    )
-    starts = [-seat % n * size for seat in range(n)]  # the seat k is to move after n - k others
-    return Response(
-        policy.name,
-        tuple(worth.found.values[starts].tolist()),
-        tuple(best.found.values[starts].tolist()),
-        float(max(x.certificate.bounds[starts].max() for x in (worth, best))),
-    )
+    others = [policy.probability] * (graph.players - 1)
+    worth, off = from_each_seat(graph, [policy.probability, *others])
+    best, best_off = from_each_seat(graph, [None, *others])
+    return Response(policy.name, worth, best, max(off, best_off))
+
+
+def from_each_seat(
+    graph: StateGraph, profile: Sequence[NDArray[np.float64] | None]
+) -> tuple[tuple[float, ...], float]:
+    """The result of the first policy of a profile in each seat, and their error bound.
+
+    Parameters
+    ----------
+    profile : sequence of (n_actions,) float64 or None
+        As `rollwise.many.seats.seen_from` takes it.
+    """
+    found, certificate, _ = solve_and_certify(seen_from(graph, 0, profile))
+    starts = _starts(graph)
+    return tuple(found.values[starts].tolist()), float(certificate.bounds[starts].max())
+
+
+def _starts(graph: StateGraph) -> list[int]:
+    """The starts in `seen_from`, by the seat of the first policy."""
+    n = graph.players  # with the seat k, play begins with its k-th player before
+    return [-seat % n * graph.n_states for seat in range(n)]
 
 
 def respond_to_all(graph: StateGraph, others: str) -> Response:
@@ -136,12 +148,9 @@ def respond_to_all(graph: StateGraph, others: str) -> Response:
         From `rollwise.many.seats.build_seats`.
     others : {"adversaries", "allies"}
     """
-    n, size = graph.players, graph.n_states
-    starts = [-seat % n * size for seat in range(n)]
+    n, starts = graph.players, _starts(graph)
     if others == ALLIES:
-        alone, certificate, _ = solve_and_certify(seen_from(graph, 0, [None] * n))
-        best = alone.values[starts]
-        return Response(ALLIES, (), tuple(best.tolist()), float(certificate.bounds[starts].max()))
+        return Response(ALLIES, (), *from_each_seat(graph, [None] * n))
     result, certificate, _ = solve_and_certify(against_all(graph))
     stakes = Stakes.of(graph)
     sign = np.where(np.arange(n) == 0, 1.0, -1.0)  # of the others' states, in their eyes
@@ -214,6 +223,33 @@ class Evaluation:
     theta: float | None = None
     n_solved: int = 0
     is_score: bool = False
+
+    @classmethod
+    def of(
+        cls, names: tuple[str, str], seats: Seats, run: MethodResult, bounds: Any, **more: Any
+    ) -> Self:
+        """The evaluation by the result of a method on a graph with seats.
+
+        Parameters
+        ----------
+        bounds : (n,) float64 or None
+            Error bounds on that graph.
+        """
+        alone, values = seats.graph.players == 1, seats.spread(run.values)
+        spread = [None] if bounds is None else seats.spread(bounds)
+        # one seat stands for both, since the next mover plays the same policy
+        return cls(
+            *names,
+            values[0],
+            values[-1] if alone else -values[-1],
+            spread[0],
+            spread[-1],
+            status=run.status,
+            sweeps=run.sweeps,
+            n_solved=seats.graph.n_states,
+            is_score=seats.graph.is_score,
+            **more,
+        )
 
     @property
     def win_probability(self) -> NDArray[np.float64]:
@@ -373,24 +409,10 @@ def evaluate(
     else:
         theta = iterative.setdefault("theta", THETA)
         result, history = _swept(graph, seats, **iterative)
-    values = seats.spread(result.values)
-    spread = [None] if certificate is None else seats.spread(certificate.bounds)
-    # one seat stands for both, since the next mover plays the same policy
-    return Evaluation(
-        mine.name,
-        mine.name if theirs is None else theirs.name,
-        values[0],
-        values[-1] if graph.players == 1 else -values[-1],
-        spread[0],
-        spread[-1],
-        method,
-        result.status,
-        result.sweeps,
-        history,
-        theta,
-        seats.graph.n_states,
-        graph.is_score,
-    )
+    names, bounds = (mine.name, mine.name if theirs is None else theirs.name), None
+    if certificate is not None:
+        bounds = certificate.bounds
+    return Evaluation.of(names, seats, result, bounds, method=method, history=history, theta=theta)
 
 
 def _shares(policies: Policies, given: Sequence[AnyPolicy]) -> Shares:
@@ -520,25 +542,17 @@ def best_response(
     opponent = policies.find(policy)
     seats = take_seats(policies.graph, [None, opponent], starts)
     result, certificate, _ = solve_and_certify(seats.graph)
-    mine, theirs = seats.spread(result.values)
-    bounds, bounds_second = seats.spread(certificate.bounds)
     name = f"best response to {opponent.name}"
 
     def find_response() -> Policy:
         ahead = look_ahead(seats.graph, result.values, certificate.bounds)
         return seats.respond(opponent, name, taken(seats.graph, ahead))
 
-    return BestResponse(
-        name,
-        opponent.name,
-        mine,
-        -theirs,
-        bounds,
-        bounds_second,
-        "exact",
-        result.status,
-        result.sweeps,
-        n_solved=seats.graph.n_states,
-        is_score=policies.graph.is_score,
+    return BestResponse.of(
+        (name, opponent.name),
+        seats,
+        result,
+        certificate.bounds,
+        method="exact",
         find_response=find_response,
     )

@@ -72,12 +72,11 @@ def parse_filter(
     import polars as pl
 
     names = list(columns)
-    text = _undotted(text)
     if len(text) > LONGEST:
         raise ExpressionError(f"the condition is longer than {LONGEST} characters")
     try:
-        tree = ast.parse(text.strip(), mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        tree = _parsed(text)
+    except NOT_PARSED as error:
         reason = error.msg if isinstance(error, SyntaxError) else "too deeply nested"
         number = "error_bound" if "error_bound" in names else names[-1]
         raise ExpressionError(
@@ -112,8 +111,8 @@ def numbered(text: str, members: Members) -> str:
     if not members:
         return text
     try:
-        tree = ast.parse(_undotted(text).strip(), mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        tree = _parsed(text)
+    except NOT_PARSED:
         return text  # `parse_filter` names the fault
     if too_deep(tree):
         return text
@@ -169,8 +168,8 @@ def said_of(text: str, columns: Iterable[str]) -> str | None:
     None without such parts. A condition that can't be read stays as it is.
     """
     try:
-        tree = ast.parse(_undotted(text).strip(), mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        tree = _parsed(text)
+    except NOT_PARSED:
         return text
     joined = isinstance(tree, ast.BoolOp) and isinstance(tree.op, ast.And)
     parts = tree.values if joined else [tree]  # type: ignore[attr-defined]
@@ -182,6 +181,14 @@ def said_of(text: str, columns: Iterable[str]) -> str | None:
     ]
     condition = " and ".join(f"({ast.unparse(part)})" for part in alone)
     return condition.replace(DOT, ".") or None
+
+
+NOT_PARSED = (SyntaxError, ValueError, RecursionError, MemoryError)
+
+
+def _parsed(text: str) -> ast.expr:
+    """The syntax tree of a condition; it raises one of `NOT_PARSED` if there is none."""
+    return ast.parse(_undotted(text).strip(), mode="eval").body
 
 
 def _undotted(text: str) -> str:

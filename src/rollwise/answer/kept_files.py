@@ -324,7 +324,7 @@ OF_LAYERS = ("states", "layers", "progress", "actions")  # arrays
 
 
 def _parts_of_layers(solution: Solution) -> tuple[dict[str, Any], dict[str, Any]]:
-    from rollwise.answer.layer_answers import LayerFacts
+    from rollwise.answer.layer_folder import LayerFacts
 
     space = solution.space
     assert not isinstance(space, StateGraph)
@@ -340,7 +340,7 @@ def _parts_of_layers(solution: Solution) -> tuple[dict[str, Any], dict[str, Any]
 
 
 def _layers_of(game: Game, found: dict[str, Any]) -> Solution:
-    from rollwise.answer.layer_answers import LayerFacts
+    from rollwise.answer.layer_folder import LayerFacts
     from rollwise.answer.layered_states import LayeredStates
 
     facts, first = LayerFacts(**found["facts_of_layers"]), _by_number(found["first_rows"])

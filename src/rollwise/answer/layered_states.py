@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.answer.layer_answers import LayerFacts
-from rollwise.answer.layer_folder import ALL, START, open_folder
+from rollwise.answer.layer_folder import ALL, START, LayerFacts, open_folder
 from rollwise.errors import UnknownState, UsageError, spelled
 from rollwise.game import Game
 from rollwise.graph import THROW, title_of

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.answer.certified import solve_and_certify
+from rollwise.answer.certified import Certified, solve_and_certify
 from rollwise.derive.by_score import by_score
 from rollwise.derive.seats import take_seats
 from rollwise.errors import UsageError
@@ -41,6 +41,7 @@ from rollwise.graph.choices import (
     has_ties,
     look_ahead,
     most_costs,
+    summed,
 )
 from rollwise.graph.endings import describe, regroup, staying_actions
 from rollwise.graph.policies import Policy, reached_by
@@ -71,13 +72,6 @@ class Amounts(NamedTuple):
     endings: Reals | None = None
     scores: Reals | None = None
     score_bounds: Reals | None = None
-
-
-class Certified(NamedTuple):
-    """A number with a proved error bound."""
-
-    value: float
-    error_bound: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +171,7 @@ class OptimalSet:
             return policies
         # the largest expected sum of costs over all policies of the set
         lost = policies.extreme(Quantity("lost", lambda _: Amounts(actions=costs / most))).found
-        return replace(policies, loss=most * (lost.value + lost.error_bound) * (1 + 2.0**-40))
+        return replace(policies, loss=most * (lost.value + lost.bound) * (1 + 2.0**-40))
 
     @cached_property
     def with_scores(self) -> OptimalSet:
@@ -213,21 +207,17 @@ class OptimalSet:
         else:
             graph = self._counting(sign, amounts.actions, amounts.endings)
             layer = layer_of_graph(graph)
-        solved, certificate, _ = solve_and_certify(
-            graph,
-            border_values=border,
-            border_bounds=amounts.score_bounds,
-            layer=layer,
+        run = solve_and_certify(
+            graph, border_values=border, border_bounds=amounts.score_bounds, layer=layer
         )
-        # adding 0 takes the sign off a zero
-        end = Certified(0.0 + sign * float(solved.values[0]), float(certificate.bounds[0]))
-        return Extreme(quantity.finish(end), solved.values, certificate.bounds)
+        end = quantity.finish(run.at(sign=sign))
+        return Extreme(end, run.found.values, run.certificate.bounds)
 
     def range(self, quantity: Quantity) -> Range:
         """The least and the largest expectation of a quantity."""
         here = self.for_quantity(quantity)
         least, most = (here.extreme(quantity, least=end).found for end in (True, False))
-        bound = max(least.error_bound, most.error_bound)
+        bound = max(least.bound, most.bound)
         return Range(quantity.name, least.value, most.value, bound)
 
     def then(self, quantity: Quantity, *, least: bool = False) -> tuple[Certified, OptimalSet]:
@@ -268,16 +258,8 @@ class OptimalSet:
 
     def _counting(self, sign: float, actions: Reals | None, endings: Reals | None) -> StateGraph:
         """The graph with these amounts, for a single player who maximises them."""
-        graph = self.graph
-        nothing, none = np.zeros(graph.n_actions), np.zeros(graph.n_outcomes)
-        return graph.with_arrays(
-            action_reward=nothing if actions is None else sign * actions,
-            outcome_payoff=none if endings is None else sign * endings,
-            outcome_passes=np.zeros(graph.n_outcomes, np.bool_),
-            players=1,
-            objective="maximize",
-            endless="forbidden",
-        )
+        amounts = (None if x is None else sign * x for x in (actions, endings))
+        return summed(self.graph, *amounts)
 
 
 def _with_only(graph: StateGraph, allowed: Mask) -> tuple[StateGraph, Ints]:

@@ -2,12 +2,17 @@
 
 Only this module reads typed policies. Functions with policies by name take a `Subject` and call
 `Policies.of` with it.
+
+For the longest game, and for the shortest, players with a common aim are one player, and each move
+counts a point; the throw before a choice is no move. Their policy is the optimal policy of this
+game.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from operator import index
 from pathlib import Path
@@ -16,17 +21,18 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.answer.lasting import LASTING, lasting_policy
+from rollwise.answer.certified import solve_and_certify
 from rollwise.answer.rows import fields_and_throws
 from rollwise.answer.solution import Solution
 from rollwise.builders.contract import refuse_many, require_two
 from rollwise.builders.rules import Rules
 from rollwise.derive.derived_game import base_actions
-from rollwise.errors import PolicyError, UsageError, suggestion
+from rollwise.errors import EndlessPlay, PolicyError, UsageError, suggestion
 from rollwise.faults import one_line
 from rollwise.game import Game, require_game
 from rollwise.graph import NO_THROW, ROLLS_LEFT, StateGraph
-from rollwise.graph.choices import has_choice
+from rollwise.graph.choices import are_best, has_choice, is_throw, look_ahead, summed, taken
+from rollwise.graph.endings import describe, end_components
 from rollwise.graph.policies import Policy
 from rollwise.graph.view import State
 from rollwise.machine.parquet_files import read_parquet
@@ -463,3 +469,57 @@ def _as_written(action: Any) -> str:
     """An action of a table as text: whether 3 is a number or a name, the game knows."""
     is_whole = isinstance(action, float) and action.is_integer()
     return str(int(action) if is_whole else action)
+
+
+LASTING = {"shortest": "minimize", "longest": "maximize"}
+
+
+def moves_of(graph: StateGraph) -> NDArray[np.float64]:
+    """A point for each move: (n_actions,) float64."""
+    return (~is_throw(graph)).astype(np.float64)
+
+
+def together(graph: StateGraph, aim: str) -> StateGraph:
+    """The game of all players as one, with a point for each move.
+
+    Parameters
+    ----------
+    graph : StateGraph
+    aim : str
+        A key of `LASTING`.
+    """
+    return summed(graph, moves_of(graph), objective=LASTING[aim])
+
+
+def first_chosen(
+    graph: StateGraph, values: NDArray[np.float64], bounds: NDArray[np.float64], name: str = ""
+) -> Policy:
+    """The first of the best actions in each state, with the ties among them."""
+    ahead = look_ahead(graph, values, bounds)
+    return Policy.of_actions(graph, name, taken(graph, ahead), are_best(graph, ahead))
+
+
+def lasting_policy(graph: StateGraph, aim: str) -> Policy:
+    """The common policy for a short game, or for a long one.
+
+    Parameters
+    ----------
+    graph : StateGraph
+    aim : str
+        A key of `LASTING`, and the name of the policy.
+
+    Raises
+    ------
+    EndlessPlay
+        The players can go round for ever; there is no longest game.
+    """
+    of_moves = together(graph, aim)
+    with suppress(EndlessPlay):
+        found, certificate, _ = solve_and_certify(of_moves)
+        if np.isfinite(certificate.bound):
+            return first_chosen(of_moves, found.values, certificate.bounds, aim)
+    endless = end_components(of_moves)
+    places = describe(of_moves, endless.states, endless.stays)
+    raise EndlessPlay(
+        f"{graph.title} has no policy {aim!r}: the players can go round for ever: {places}"
+    )

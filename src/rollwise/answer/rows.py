@@ -61,11 +61,17 @@ def frame_of(columns: Columns, n: int, vocabulary: Vocabulary) -> pl.DataFrame:
 
 def fields_and_throws(graph: StateGraph, states: NDArray[np.int64]) -> dict[str, Any]:
     """A column for each field of some states and of their throws; None where no throw came."""
-    columns: dict[str, Any] = dict(zip(graph.columns, graph.rows_at(states).T, strict=True))
-    for name in graph.throw_names:
-        if NO_THROW in columns[name]:  # a choice without a throw
-            columns[name] = [None if n == NO_THROW else n for n in columns[name].tolist()]
-    return columns
+    columns = dict(zip(graph.columns, graph.rows_at(states).T, strict=True))
+    return _with_gaps(columns, graph.throw_names)
+
+
+def _with_gaps(columns: Columns, thrown: Sequence[str]) -> dict[str, Any]:
+    """The columns with None in those of throws, where no throw came before a choice."""
+    found = dict(columns)
+    for name in thrown:
+        if NO_THROW in columns[name]:
+            found[name] = [None if n == NO_THROW else n for n in columns[name].tolist()]
+    return found
 
 
 def states_where(solution: Solution, where: str | None, *, throws: bool) -> NDArray[np.int64]:
@@ -139,12 +145,9 @@ def _columns_of_states(
 ) -> dict[str, Any]:
     values = solution.values[states]
     said = {} if solution.run is None else solution.run.state_columns(solution.is_score)
-    fields: dict[str, Any] = dict(solution.fields_of(states, throws))
-    for name in solution.graph.throw_names if throws else ():
-        if NO_THROW in fields[name]:  # a choice without a throw
-            fields[name] = [None if n == NO_THROW else n for n in fields[name].tolist()]
+    thrown = solution.graph.throw_names if throws else ()
     return {
-        **fields,
+        **_with_gaps(solution.fields_of(states, throws), thrown),
         "action": _labels_in(solution, states, throws, best),
         "value": values,
         "win_probability": None if solution.is_score else win_probability(values),

@@ -17,12 +17,12 @@ import numpy as np
 
 from rollwise.answer.by_layers import Apart, ByLayer, bytes_to_solve, needed_at_once
 from rollwise.answer.found_states import RECORD, FoundStates, finding_states, forget
-from rollwise.answer.layer_answers import LayerAnswers
 from rollwise.answer.layer_folder import (
     ABOUT,
     ALL,
     MANIFEST,
     START,
+    LayerAnswers,
     LayerFolder,
     begin_folder,
     free_bytes,

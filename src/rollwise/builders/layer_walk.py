@@ -176,7 +176,7 @@ class Walk:
                     self._roots[key] = Waiting()
                     self._note(key)
                 self._roots[key].add(found)
-        self._first = self._key_of(self._begun_at)
+        self._first = tuple(self._reached.of(self._begun_at)[0].tolist())
         self._looked_at = limits.LOOKED_AT
         self._each = OUTCOMES_AT_ONCE / 1000  # outcomes of a state in the last layer
         self._extreme_values: NDArray[np.int64] | None = None
@@ -402,9 +402,6 @@ class Walk:
 
     def _note(self, key: Key) -> None:
         heapq.heappush(self._next, _place(key))
-
-    def _key_of(self, row: Rows) -> Key:
-        return tuple(self._reached.of(row)[0].tolist())
 
 
 def by_progress(rows: Rows, reached: Numbers) -> list[tuple[Key, Rows]]:

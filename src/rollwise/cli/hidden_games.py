@@ -42,10 +42,10 @@ from rollwise.graph.naming import Vocabulary
 from rollwise.graph.typed import typed_state
 from rollwise.hidden import Answer, Situation
 from rollwise.hidden import solve as solve_game
-from rollwise.hidden.simulation import Walk, drawn
+from rollwise.hidden.learning import Walk, drawn
 from rollwise.machine.atomic_files import check_place, write_text
 from rollwise.numbers.printed import how_many
-from rollwise.numbers.randomness import check_seed, fresh_seed
+from rollwise.numbers.randomness import seed_of
 
 BECAUSE = "isn't for games with hidden dice or simultaneous choices, such as {}"
 GAMES, MOST_ROWS = 10_000, 200_000
@@ -196,11 +196,11 @@ def simulate(
     load: str | None,
 ) -> None:  # fmt: skip
     """``rollwise simulate``."""
-    from rollwise.hidden.simulation import simulate as play_games
+    from rollwise.hidden.learning import simulate as play_games
 
     answer = find_answer(game, saved=load)
     names = (policy, against or policy)
-    seed = fresh_seed() if seed is None else check_seed(seed)
+    seed = seed_of(seed)
     expected, bound = answer.evaluate(names)
     games = GAMES if games is None else games
     mean, error = play_games(answer.with_policies(names), games, seed)
@@ -228,7 +228,7 @@ def learn(game: Game, games: int, seed: int | None, compare: int | None, save: P
     from rollwise.hidden.files import save as write
     from rollwise.hidden.learning import learn as learn_game
 
-    seed = fresh_seed() if seed is None else check_seed(seed)
+    seed = seed_of(seed)
     with Progress() as progress:
         answer, curve = learn_game(
             game, games, seed, points=compare or 10, max_states=ASKED.max_states,
@@ -347,7 +347,7 @@ def play(
         raise UsageError(f"{game.name}: two people at one screen would see each other's dice")
     mine, answer = int(seat == "second"), find_answer(game, saved=load)
     opponent = answer.with_policies((against, against)) if against != "optimal" else answer
-    seed = fresh_seed() if seed is None else check_seed(seed)
+    seed = seed_of(seed)
     walk, lost, last = Walk(answer, np.random.default_rng(seed)), 0.0, ""
     _say(f"{answer.positions.title}  (seed {seed})")
     while not walk.is_over:

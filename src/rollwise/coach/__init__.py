@@ -5,13 +5,10 @@ This room is independent of terminals: the command line is one front end of seve
 
 from __future__ import annotations
 
-from rollwise.coach.coach import Coach, Remark, Speaks
-from rollwise.coach.game_files import read_records
-from rollwise.coach.game_record import Record
-from rollwise.coach.json_lines import History, json_line
+from rollwise.coach.game_record import Record, replay, written
+from rollwise.coach.json_lines import History, json_line, read_records
 from rollwise.coach.ledger import Account, Ledger
-from rollwise.coach.replay import replay, written
-from rollwise.coach.session import Choice, Session
+from rollwise.coach.session import Choice, Coach, Remark, Session, Speaks
 from rollwise.coach.table import Fall, Table
 
 __all__ = [

@@ -20,16 +20,14 @@ from typing import NamedTuple
 import numpy as np
 
 from rollwise.analysis.distributions import distribution
-from rollwise.answer.certified import solve_and_certify
-from rollwise.answer.evaluation import evaluate
+from rollwise.answer.evaluation import evaluate, from_each_seat
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.coach.session import Session
 from rollwise.errors import RollwiseError, UsageError
 from rollwise.graph import win_probability
 from rollwise.graph.policies import Policy, ties_in_play
-from rollwise.many.seats import seen_from
-from rollwise.simulate.results import Estimate
+from rollwise.simulate.match import Estimate
 
 Z = 1.96  # standard errors, on both sides: 95 %
 
@@ -199,9 +197,7 @@ def shares_against(solution: Solution, others: Sequence[str] = ()) -> dict[str, 
     best = solution.profile.policy.probability
 
     def share(policy: Policy) -> float:
-        seats = seen_from(graph, 0, [best, *[policy.probability] * (n - 1)])
-        values = solve_and_certify(seats).found.values
-        return float(np.mean(values[[k * graph.n_states for k in range(n)]]))
+        return float(np.mean(from_each_seat(graph, [best, *[policy.probability] * (n - 1)])[0]))
 
     return _by_policy(solution, others, share)
 

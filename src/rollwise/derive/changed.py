@@ -150,29 +150,73 @@ def copied(graph: StateGraph, leads: Sequence[NDArray[Any]], begin: int = 0) -> 
     """
     n, many = graph.n_states, len(leads)
     order = [(begin + k) % many for k in range(many)]
-    target = [
+    targets = [
         np.where(graph.outcome_state < 0, -1, graph.outcome_state + n * ((leads[c] - begin) % many))
         for c in order
     ]
-    states = np.column_stack([np.tile(graph.rows, (many, 1)), np.repeat(order, n)])
+    return copies(graph, targets, "copy", order)
+
+
+REPEATED = ["action_label", "action_reward", "outcome_weight", "outcome_passes", "outcome_payoff"]
+
+
+def copies(
+    graph: StateGraph, targets: Sequence[NDArray[Any]], field: str, numbers: Any, **changes: Any
+) -> StateGraph:
+    """Copies of a graph, one after the other.
+
+    Parameters
+    ----------
+    targets : sequence of (n_outcomes,) int
+        The next states of each copy.
+    field, numbers : str and (n_copies,) int
+        A further field, with its number in each copy.
+    **changes
+        Further differences from the repeated arrays.
+    """
+    many = len(targets)
+    rows = np.column_stack([np.tile(graph.rows, (many, 1)), np.repeat(numbers, graph.n_states)])
+    parts: dict[str, Any] = {name: np.tile(getattr(graph, name), many) for name in REPEATED}
+    parts |= {
+        "states": rows.astype(np.int32),
+        "field_names": (*graph.columns, field),
+        "action_indptr": pointers(np.tile(np.diff(graph.action_indptr), many)),
+        "outcome_indptr": pointers(np.tile(np.diff(graph.outcome_indptr), many)),
+        "outcome_state": np.concatenate(targets).astype(np.int32),
+        "n_roots": 1,
+    }
+    return graph.with_arrays(**(parts | changes))
+
+
+def with_draw(
+    graph: StateGraph, fields: NDArray[Any], starts: Any, passes: Any = False
+) -> StateGraph:
+    """The graph with one state before all others, where chance draws a start.
+
+    Parameters
+    ----------
+    fields : (n_fields,) int
+        Of the first state.
+    starts : (n,) int
+        States of the graph, equally likely.
+    passes : (n,) bool
+        Whether the die passes with each.
+    """
+    n = len(starts)
+    target = np.append(starts, graph.outcome_state) + 1
+    target[n:][graph.outcome_state < 0] = -1
     return graph.with_arrays(
-        states=states.astype(np.int32),
-        field_names=(*graph.columns, "copy"),
-        action_indptr=repeated_pointers(graph.action_indptr, many),
-        action_label=np.tile(graph.action_label, many),
-        action_reward=np.tile(graph.action_reward, many),
-        outcome_indptr=repeated_pointers(graph.outcome_indptr, many),
-        outcome_state=np.concatenate(target).astype(np.int32),
-        outcome_weight=np.tile(graph.outcome_weight, many),
-        outcome_passes=np.tile(graph.outcome_passes, many),
-        outcome_payoff=np.tile(graph.outcome_payoff, many),
+        states=np.vstack([fields, graph.states]).astype(np.int32),
+        action_indptr=np.append(0, graph.action_indptr + 1),
+        action_label=np.append(graph.action_label[:1], graph.action_label),
+        action_reward=np.append(0.0, graph.action_reward),
+        outcome_indptr=np.append(0, graph.outcome_indptr + n),
+        outcome_state=target.astype(np.int32),
+        outcome_weight=np.append(np.ones(n), graph.outcome_weight),
+        outcome_passes=np.append(np.broadcast_to(passes, n), graph.outcome_passes),
+        outcome_payoff=np.append(np.zeros(n), graph.outcome_payoff),
         n_roots=1,
     )
-
-
-def repeated_pointers(indptr: NDArray[Any], times: int) -> Ints:
-    """The CSR pointers of this number of copies, one after the other."""
-    return pointers(np.tile(np.diff(indptr), times))
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,7 +253,10 @@ class Against:
         seats = take_seats(graph, [None, policy], [0])
         # The draw of the first player is an action before all others, so these move on by one.
         own = np.flatnonzero(seats.key[seats.graph.action_state] < seats.n_before)
-        return cls(graph, _first_move_drawn(seats.graph), own + 1, seats.action[own].astype(int))
+        # The state before the start is the first seat's: the die passes if the second begins.
+        neither = np.append(seats.graph.states[0, :-1], 2)
+        drawn = with_draw(seats.graph, neither, [0, 1], [False, True])
+        return cls(graph, drawn, own + 1, seats.action[own].astype(int))
 
     def as_before(self, numbers: NDArray[Number], elsewhere: float) -> NDArray[Number]:
         """Numbers of the actions of `graph`, by the actions of `source`.
@@ -222,28 +269,6 @@ class Against:
         by_source = np.full(self.source.n_actions, elsewhere, numbers.dtype)
         by_source[self.action] = numbers[self.mine]
         return by_source
-
-
-def _first_move_drawn(two: StateGraph) -> StateGraph:
-    """Two seats with one state before them that leads to the start of either seat.
-
-    The state belongs to the first seat: the die passes if the second one begins.
-    """
-    before = two.states[0].copy()
-    before[-1] = 2  # neither seat
-    target = two.outcome_state.astype(np.int64)
-    return two.with_arrays(
-        states=np.vstack([before, two.states]).astype(np.int32),
-        action_indptr=np.append(0, two.action_indptr + 1),
-        action_label=np.append(two.action_label[:1], two.action_label),
-        action_reward=np.append(0.0, two.action_reward),
-        outcome_indptr=np.append(0, two.outcome_indptr + 2),
-        outcome_state=np.append([1, 2], np.where(target < 0, -1, target + 1)).astype(np.int32),
-        outcome_weight=np.append([1.0, 1.0], two.outcome_weight),
-        outcome_passes=np.append([False, True], two.outcome_passes),
-        outcome_payoff=np.append([0.0, 0.0], two.outcome_payoff),
-        n_roots=1,
-    )
 
 
 def biased(seats: Seats, sure: NDArray[np.float64]) -> tuple[StateGraph, Ints]:

@@ -23,7 +23,7 @@ from rollwise.derive.by_score import (
     require_points,
     whole_points,
 )
-from rollwise.derive.changed import repeated_pointers
+from rollwise.derive.changed import copies
 from rollwise.derive.derived_game import DerivedGame
 from rollwise.errors import ParameterError, RulesError, TooManyStates
 from rollwise.graph import StateGraph
@@ -149,23 +149,16 @@ class Duel(DerivedGame):
         passes = np.zeros((m + 1, len(target)), np.bool_)
         passes[0] = ends
         rivals = np.concatenate([[self.nothing_yet], scored.scores])
-        return one.with_arrays(
-            states=np.column_stack(
-                [np.tile(one.states, (m + 1, 1)), np.repeat(rivals, n)],
-            ).astype(np.int32),
-            action_indptr=repeated_pointers(one.action_indptr, m + 1),
-            action_label=np.tile(one.action_label, m + 1),
-            action_reward=np.zeros((m + 1) * one.n_actions),
-            outcome_indptr=repeated_pointers(one.outcome_indptr, m + 1),
-            outcome_state=np.concatenate(outcome_state).astype(np.int32),
-            outcome_weight=np.tile(one.outcome_weight, m + 1),
+        return copies(
+            one,
+            outcome_state,
+            "rival",
+            rivals,
             outcome_passes=passes.ravel(),
             outcome_payoff=np.concatenate(payoff),
-            field_names=(*one.field_names, "rival"),
             game=self.name,
             parameters=self.parameters,
             players=2,
             objective="win",
-            n_roots=1,
             n_border=0,
         )

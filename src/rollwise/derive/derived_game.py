@@ -223,10 +223,15 @@ class DerivedGame(Game):
 
 def places_in(rows: NDArray[Any], among: NDArray[Any]) -> NDArray[np.int64]:
     """Index of each row among other distinct rows; -1 if absent: (n,) int64."""
-    number = np.unique(np.concatenate([among, rows]), axis=0, return_inverse=True)[1].reshape(-1)
-    where = np.full(len(number), -1)
-    where[number[: len(among)]] = np.arange(len(among))
-    return where[number[len(among) :]]
+    import polars as pl
+
+    names = [str(k) for k in range(rows.shape[1])]
+    left, right = (
+        pl.DataFrame(part.astype(np.int64), schema=names, orient="row") for part in (rows, among)
+    )
+    right = right.with_row_index("place")
+    found = left.join(right, on=names, how="left", maintain_order="left")["place"]
+    return found.cast(pl.Int64).fill_null(-1).to_numpy()
 
 
 def base_actions(graph: StateGraph, inner: StateGraph) -> NDArray[np.int64]:

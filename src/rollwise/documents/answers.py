@@ -33,13 +33,13 @@ from rollwise.documents.model import (
     game_head,
     html_of,
     place_text,
+    seats_text,
     state_fields,
     unit,
 )
 from rollwise.documents.solved import Draws, Seats, Unit, exactly, kind_of, seats_worth
 from rollwise.graph.view import TIED
 from rollwise.numbers.printed import (
-    Printed,
     as_text,
     certified,
     chances,
@@ -119,8 +119,9 @@ class Advised(GameDocument, frozen=True, kw_only=True, tag="rollwise/advise/1"):
             yield from self._seats()
             return
         rows = self.throws or self.actions or []
+        written = column if self._is_score else chances
         values, bounds = [as_number(row.value) for row in rows], [row.error_bound for row in rows]
-        worth = self._worths(values, [as_number(bound) for bound in bounds])
+        worth = written(values, map(as_number, bounds))
         sure = in_common(worth)[1].sure
         if self.throws:
             cells = []
@@ -143,9 +144,6 @@ class Advised(GameDocument, frozen=True, kw_only=True, tag="rollwise/advise/1"):
     @property
     def _is_score(self) -> bool:
         return self.unit != "win probability"
-
-    def _worths(self, values: list[float], bounds: list[float]) -> list[Printed]:
-        return (column if self._is_score else chances)(values, bounds)
 
     def _costs(self, actions: list[ActionRow], numbers: list[str]) -> tuple[Rows, str]:
         """Each action with its mark, value and cost, and the doubts about the costs."""
@@ -182,13 +180,11 @@ class Advised(GameDocument, frozen=True, kw_only=True, tag="rollwise/advise/1"):
         from rollwise.many.equilibrium import gain_text, sure_text
         from rollwise.numbers.shares import seat_names
 
-        written = percents if isinstance(self.payoffs, UnsetType) else column
         rows: list[ActionRow | ThrowRow] = [*(self.actions or ()), *(self.throws or ())]
         bound = max(as_number(row.error_bound) for row in rows)
         cells = []
         for row in rows:
-            worth = [as_number(one) for one in row.win_probabilities or row.payoffs or ()]
-            shown, worst = in_common(written(worth, [bound] * len(worth)))
+            shown, worst = seats_text(row, bound)
             if isinstance(row, ThrowRow):
                 chance = percent(as_number(row.probability))
                 first = [" ".join(map(str, row.throw)), chance, row.action]
@@ -196,7 +192,7 @@ class Advised(GameDocument, frozen=True, kw_only=True, tag="rollwise/advise/1"):
                 first = [row.action, share_text(row.probability) if row.probability else ""]
             cells.append((*first, *shown))
         heads = ["throw", "chance", "action"] if self.throws else ["action", "taken"]
-        yield Rows((*heads, *seat_names(len(worth))), cells, ("throw", "action"))
+        yield Rows((*heads, *seat_names(len(shown))), cells, ("throw", "action"))
         gain = gain_text(as_number(self.deviation_gain), " from here by another policy")
         yield f"{sure_text(bound, worst)}, if all go on by the equilibrium; {gain}"
 
@@ -413,9 +409,7 @@ class PolicyWorth(GameDocument, frozen=True, kw_only=True):
             numbers = _numbers(self.win_probability, self.win_probability_second)
         bound = as_number(self.error_bound)
         if math.isfinite(bound):
-            bounds = [bound] * len(values)
-            worth = chances(values, bounds) if is_chance else column(values, bounds)
-            shown, worst = in_common(worth)
+            shown, worst = in_common((chances if is_chance else column)(values, bound))
             sure = worst.sure
         else:
             shown = [percent(number) if is_chance else f"{number:.12g}" for number in numbers]
@@ -457,9 +451,7 @@ class Evaluated(PolicyWorth, frozen=True, kw_only=True, tag="rollwise/evaluate/1
     def blocks(self) -> Iterator[str | Rows]:
         if self.policies:
             yield self.title
-            worth = self.win_probabilities or self.payoffs or []
-            written = percents if isinstance(self.payoffs, UnsetType) else column
-            numbers, worst = in_common(written(worth, [self.error_bound] * len(worth)))
+            numbers, worst = seats_text(self, as_number(self.error_bound))
             for seat, (name, number) in enumerate(zip(self.policies, numbers, strict=True), 1):
                 yield f"  seat {seat}, {name}, {self.gets} {number}"
             yield f"  ({worst.sure})"
@@ -566,13 +558,14 @@ class Responded(PolicyWorth, frozen=True, kw_only=True, tag="rollwise/respond/1"
     def blocks(self) -> Iterator[str | Rows]:
         if self.best_responses:
             yield f"best responses to {self.to} of all others: {self.title}"
-            bounds = [self.error_bound] * len(self.best_responses)
+            bound = as_number(self.error_bound)
             written = percents if isinstance(self.payoffs, UnsetType) else column
-            best, worst = in_common(written(self.best_responses, bounds))
-            worth = self.win_probabilities or self.payoffs or []
-            plain = [f" instead of {x.number}" for x in written(worth, bounds[: len(worth)])]
+            best, worst = in_common(written(self.best_responses, bound))
+            worth = self.win_probabilities or self.payoffs
+            plain = seats_text(self, bound)[0] if worth else []
             for seat, number in enumerate(best):
-                yield f"  seat {seat + 1} {self.gets} {number}{plain[seat] if plain else ''}"
+                instead = f" instead of {plain[seat]}" if plain else ""
+                yield f"  seat {seat + 1} {self.gets} {number}{instead}"
             yield f"  ({worst.sure})"
             return
         yield f"best response to {self.to}, at {place_text(self.state or {})}"

@@ -363,7 +363,7 @@ def balance_document(balance: Balance) -> Balanced:
     decided = None
     if drama is not None and drama.decided is not None:
         turn = drama.decided
-        decided = DecidedTurn(turn.mean, quantiles(turn), turn.turn.tolist(), turn.later)
+        decided = DecidedTurn(turn.mean, quantiles(turn), turn.chance.tolist(), turn.tail)
     return Balanced.on(
         graph,
         balance,

@@ -32,8 +32,7 @@ from rollwise.numbers.printed import (
 )
 
 if TYPE_CHECKING:
-    from rollwise.analysis.blind_contest import BlindContest
-    from rollwise.analysis.contest import ContestSolution
+    from rollwise.analysis.contest import BlindContest, ContestSolution
     from rollwise.answer.optimal_set import Range
 
 
@@ -84,8 +83,8 @@ class SolvedBlind(GameDocument, frozen=True, kw_only=True, tag="rollwise/solve/b
         yield Rows(("played", "mean score", "standard deviation"), rows)
         gain, best = rounded_up(as_number(self.gain)), self.best_mean
         yield f"  no policy gains more than {gain} against this mixture"
-        (wins,) = percents([as_number(best.wins_against_mixture)], [best.error_bound])
-        (loses,) = percents([as_number(best.best_response_wins)], [best.best_response_error_bound])
+        (wins,) = percents([best.wins_against_mixture], best.error_bound)
+        (loses,) = percents([best.best_response_wins], best.best_response_error_bound)
         yield (
             f"  the policy of the best mean ({best.mean_score:.6f}) wins {wins.number} against it "
             f"({wins.sure}), and the best response to that wins {loses.number} ({loses.sure})"
@@ -151,7 +150,7 @@ class SolvedContest(GameDocument, frozen=True, kw_only=True, tag="rollwise/solve
     def blocks(self) -> Iterator[str | Rows]:
         yield f"{self.title}, a contest of {self.players}"
         bound, first = as_number(self.error_bound), self.first_player
-        found, worst = in_common(percents(self.probabilities, [bound] * len(self.probabilities)))
+        found, worst = in_common(percents(self.probabilities, bound))
         rows = [(str(player), chance) for player, chance in enumerate(found, start=1)]
         yield Rows(("player", f"wins (ties: {self.ties})"), rows)
         gap = rounded_up(as_number(self.optimality_gap))
@@ -159,18 +158,18 @@ class SolvedContest(GameDocument, frozen=True, kw_only=True, tag="rollwise/solve
         # the difference of two doubles below 1 is off by no more than 2^-53
         off = 2 * bound + 2.0**-53
         ahead = as_number(self.last_minus_first)
-        (more,) = percents([abs(ahead)], [off], unit=POINTS)
+        (more,) = percents([abs(ahead)], off, unit=POINTS)
         word = "less" if ahead < 0 else "more"
         yield f"  the last player wins {more.number} {word} than the first ({more.sure})"
         shares = first.range_playing_for_the_mean
         ends = (as_number(shares.most), as_number(shares.least))
         gains = [as_number(first.probability) - end for end in ends]
         off = bound + as_number(shares.error_bound) + 2.0**-53
-        least, most = percents(gains, [off] * 2, sign=True, unit=POINTS)
+        least, most = percents(gains, off, sign=True, unit=POINTS)
         gain = most.number if least.number == most.number else f"{least.number} to {most.number}"
-        mean = certified(as_number(first.mean_score), first.mean_score_bound)
+        mean = certified(first.mean_score, first.mean_score_bound)
         instead = certified(
-            as_number(first.mean_score_playing_for_the_mean),
+            first.mean_score_playing_for_the_mean,
             first.mean_score_bound_playing_for_the_mean,
         )
         yield (
@@ -269,8 +268,8 @@ class Bet(GameDocument, frozen=True, kw_only=True, tag="rollwise/bet/1"):
     equally_good: EquallyGood | None
 
     def blocks(self) -> Iterator[str | Rows]:
-        found = [as_number(stake.probability) for stake in self.stakes]
-        numbers, worst = in_common(percents(found, [self.error_bound] * len(found)))
+        found = [stake.probability for stake in self.stakes]
+        numbers, worst = in_common(percents(found, self.error_bound))
         odds = [as_number(stake.odds_against) for stake in self.stakes]
         rows = [
             (
@@ -289,8 +288,8 @@ class Bet(GameDocument, frozen=True, kw_only=True, tag="rollwise/bet/1"):
         if self.double:
             one = self.double
             equities = [one.no_offer, one.accepted, one.declined]
-            bounds = [one.error_bound] * 3
-            (waiting, accepted, declined), worst = in_common(column(equities, bounds, sign=True))
+            printed = column(equities, one.error_bound, sign=True)
+            (waiting, accepted, declined), worst = in_common(printed)
             yield (
                 f"double: player {self.to_move} should "
                 f"{'offer' if one.offer else 'not offer'} before the turn, the other "

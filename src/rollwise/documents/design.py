@@ -42,9 +42,9 @@ from rollwise.numbers.printed import (
 )
 
 if TYPE_CHECKING:
-    from rollwise.analysis.difference import Difference
     from rollwise.analysis.exploit import Exploitation
     from rollwise.analysis.handicap import Handicap
+    from rollwise.analysis.losses import Difference
     from rollwise.analysis.tuning import Tuning
     from rollwise.answer.references import Policies
     from rollwise.answer.solution import Solution
@@ -80,7 +80,7 @@ class Tuned(Document, frozen=True, tag="rollwise/tune/1"):
         from rollwise.analysis.tuning import CHANCES
 
         is_chance, measure, goal = self.measure in CHANCES, self.measure, self.goal
-        amounts = [as_number(point.amount) for point in self.points]
+        amounts = [point.amount for point in self.points]
         bounds = [point.error_bound for point in self.points]
         rows = [
             (
@@ -189,8 +189,7 @@ class Versions(Document, frozen=True, kw_only=True, tag="rollwise/diff/1"):
         ends, bound = [as_number(self.loss)], self.error_bound
         if spread is not None and spread.is_known:
             ends, bound = [as_number(end) for end in spread.loss], as_number(spread.error_bound)
-        bounds = [bound] * len(ends)
-        rows = column(ends, bounds) if is_score else percents(ends, bounds, unit=POINTS)
+        rows = column(ends, bound) if is_score else percents(ends, bound, unit=POINTS)
         lost, worst = in_common(rows)
         number = " to ".join(one.removesuffix(f" {POINTS}") for one in lost)
         seats = "" if self.loss_second is None else " on average over the seats"

@@ -158,8 +158,8 @@ class Worth(GameDocument, frozen=True, kw_only=True):
 
     def worth_text(self, draws: bool = False) -> str:
         """The payoff with its bound: "wins 51 % (certified ± ...)"."""
-        value, bound = as_number(self.value), as_number(self.error_bound)
-        worth = certified(value, bound) if self.is_stake else chance(value, bound)
+        written = certified if self.is_stake else chance
+        worth = written(self.value, as_number(self.error_bound))
         verb = "gets on average" if self.is_stake else "wins"
         return f"{verb} {worth.number} ({worth.sure}{about_draws(draws and not self.is_stake)})"
 
@@ -193,7 +193,7 @@ class HiddenSolved(Worth, frozen=True, kw_only=True, tag="rollwise/solve/hidden/
         else:
             yield f"  the first player {self.worth_text(self.draws)}"
         if not self.is_stake and not self.value_exact:
-            number = certified(as_number(self.value), as_number(self.error_bound))
+            number = certified(self.value, as_number(self.error_bound))
             yield f"  value {number.number} ({number.sure})"
         if self.value_exact:
             yield "  neither player gains by another strategy (proved in fractions)"
@@ -364,11 +364,10 @@ class HiddenResponse(GameDocument, frozen=True, kw_only=True, tag="rollwise/resp
 
     def blocks(self) -> Iterator[str | Rows]:
         yield self.title
-        bound = as_number(self.error_bound)
         for seat in ("first", "second"):
-            worth = certified(as_number(getattr(self, seat)), bound)
+            worth = certified(getattr(self, seat), self.error_bound)
             yield f"  the best response to {self.policy}, moving {seat}: {worth.number}"
-        worth = certified(as_number(self.exploitability), bound)
+        worth = certified(self.exploitability, self.error_bound)
         yield f"  exploitability of {self.policy} (their mean): {worth.number} ({worth.sure})"
 
 
@@ -393,9 +392,8 @@ class HiddenMatch(Worth, frozen=True, kw_only=True, tag="rollwise/simulate/hidde
         yield self.title
         yield f"  {self.policy} first, against {self.against}: {text}"
         yield f"  {how_many(self.games, 'game')}, seed {self.seed}; estimated (± standard error)"
-        expected = certified(as_number(self.expected), as_number(self.error_bound))
-        if not self.is_stake:
-            expected = chance(as_number(self.expected), as_number(self.error_bound))
+        written = certified if self.is_stake else chance
+        expected = written(self.expected, as_number(self.error_bound))
         yield f"  expected: {expected.number} ({expected.sure})"
 
 

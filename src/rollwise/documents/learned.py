@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
@@ -26,6 +26,7 @@ from rollwise.documents.model import (
     about,
     as_number,
     place_text,
+    seats_text,
     state_fields,
     unit,
 )
@@ -33,7 +34,6 @@ from rollwise.documents.simulated import Seats
 from rollwise.documents.solved import AVERAGE, Unit, seats_worth
 from rollwise.numbers.printed import (
     POINTS,
-    Printed,
     column,
     estimated,
     estimated_chance,
@@ -45,8 +45,7 @@ from rollwise.numbers.printed import (
 
 if TYPE_CHECKING:
     from rollwise.analysis.learning import Assessment, LearnedAgainst, LearnedSeats
-    from rollwise.analysis.thumb.frontier import Frontier
-    from rollwise.analysis.thumb.seats import SeatsFrontier
+    from rollwise.analysis.thumb.frontier import Frontier, SeatsFrontier
     from rollwise.graph import StateGraph
     from rollwise.learn import Learned
 
@@ -120,7 +119,7 @@ class Comparison(Assessed, frozen=True):
             f"weighted, {100 * as_number(self.optimal_share):.2f} % of the reachable positions "
             "with a choice"
         )
-        lost = [max(as_number(self.loss), 0.0)], [self.loss_bound]
+        lost = [max(as_number(self.loss), 0.0)], self.loss_bound
         (loss,) = column(*lost) if is_score else percents(*lost, unit=POINTS)
         yield f"  loss of the learned policy against the best play: {loss.number} ({loss.sure})"
         for games, two, three in (
@@ -233,7 +232,7 @@ class LearnedPolicy(GameDocument, frozen=True, kw_only=True, tag="rollwise/learn
         if self.against:
             one = self.against
             name, written = ("payoff", column) if is_score else ("win probability", percents)
-            numbers = [as_number(one.gets), as_number(one.best_response)]
+            numbers = [one.gets, one.best_response]
             bounds = [one.gets_bound, one.best_response_bound]
             (gets, best), worst = in_common(written(numbers, bounds))
             yield (
@@ -273,15 +272,11 @@ class LearnedPolicy(GameDocument, frozen=True, kw_only=True, tag="rollwise/learn
             f"{self.title}: {self.games:,} games of self-play, M {self.explore:g}, "
             f"seed {self.seed}; {self.states_seen:,} states with a choice were seen"
         )
-        written: Callable[..., list[Printed]] = column if self.payoffs else percents
         gets, could = ("gets on average", "get") if self.payoffs else ("wins", "win")
-        bounds = [as_number(self.error_bound)] * len(gains)
-
-        def shown(numbers: Any) -> tuple[list[str], Printed]:
-            return in_common(written([as_number(one) for one in numbers], bounds))
-
-        has, worst = shown(self.payoffs or self.win_probabilities)
-        best, _ = shown(self.best_responses)
+        bound = as_number(self.error_bound)
+        has, worst = seats_text(self, bound)
+        written = column if self.payoffs else percents
+        best, _ = in_common(written(self.best_responses or [], bound))
         for seat, pair in enumerate(zip(has, best, strict=True), 1):
             yield f"  seat {seat} {gets} {pair[0]}, and could {could} {pair[1]}"
         gain = max(map(as_number, gains))

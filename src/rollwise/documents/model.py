@@ -33,7 +33,16 @@ from msgspec import UnsetType as UnsetType
 
 from rollwise.game import Game
 from rollwise.graph.naming import state_text, title_of
-from rollwise.numbers.printed import certified, chance, how_many, rounded_up
+from rollwise.numbers.printed import (
+    Printed,
+    certified,
+    chance,
+    column,
+    how_many,
+    in_common,
+    percents,
+    rounded_up,
+)
 
 if TYPE_CHECKING:
     from rollwise.answer.layered_states import LayeredStates
@@ -355,6 +364,12 @@ def seconds_text(seconds: Mapping[str, float], kept_from: str | UnsetType = UNSE
     """The run time of each stage, and the origin of a kept answer."""
     kept = f"kept from {kept_from}, " if kept_from else ""
     return kept + ", ".join(f"{name} {spent:.2f} s" for name, spent in seconds.items())
+
+
+def seats_text(of: Any, bound: float | None) -> tuple[list[str], Printed]:
+    """The results of all seats of a document, and the one whose bound is valid for all."""
+    written = column if of.payoffs else percents
+    return in_common(written(of.win_probabilities or of.payoffs or [], bound))
 
 
 def worth_lines(

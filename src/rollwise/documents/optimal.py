@@ -166,10 +166,7 @@ def optimal_document(
         reached_states=every.graph.n_states,
         tied_states=every.n_ties,
         loss_bound=every.loss,
-        then=[
-            AimValue(aim, worth.value, worth.error_bound)
-            for aim, worth in zip(aims.aims, aims.values, strict=True)
-        ],
+        then=[AimValue(aim, *worth) for aim, worth in zip(aims.aims, aims.values, strict=True)],
         ranges=ranges,
         against=versus or UNSET,
     )
@@ -196,10 +193,10 @@ class ScoreFrontier(GameDocument, frozen=True, kw_only=True, tag="rollwise/front
     def blocks(self) -> Iterator[str | Rows]:
         corners, wins = self.corners, self.own == WINS
         means = (percents if wins else column)(
-            [as_number(c.mean) for c in corners], [c.mean_bound for c in corners]
+            [c.mean for c in corners], [c.mean_bound for c in corners]
         )
         values = (percents if self.is_chance else column)(
-            [as_number(c.value) for c in corners], [c.error_bound for c in corners]
+            [c.value for c in corners], [c.error_bound for c in corners]
         )
         pairs = [(as_number(c.mean), as_number(c.value)) for c in corners]
         # units of the aim for a unit of the mean, between neighbouring corners

@@ -161,7 +161,7 @@ class AimedMoves(Part, frozen=True):
 def _cells(of: Moments | AimedMoves) -> list[str]:
     """A mean and a standard deviation with their bounds."""
     both = (of.mean, of.standard_deviation)
-    return [str(certified(as_number(x.value), x.error_bound)) for x in both if x]
+    return [str(certified(x.value, x.error_bound)) for x in both if x]
 
 
 class MovesOfGame(GameDocument, frozen=True, kw_only=True, tag="rollwise/length/1"):
@@ -262,9 +262,8 @@ class WithinTurns(GameDocument, frozen=True, kw_only=True, tag="rollwise/length/
         if first.best is not UNSET:
             heads.append("best chance" if seats == 1 else "best chance of player 1")
             columns.append([row.best or 0.0 for row in self.rows])
-        bounds = [as_number(self.error_bound)] * len(self.rows)
         # each column has its own last digit, which its bounds justify
-        found = [in_common(percents(list(map(as_number, one)), bounds)) for one in columns]
+        found = [in_common(percents(one, self.error_bound)) for one in columns]
         counts = [str(row.turns) for row in self.rows]
         yield f"{self.title}: chances within a number of {self.unit}, policy {self.played}"
         yield Rows(tuple(heads), list(zip(counts, *(cells for cells, _ in found), strict=True)))

@@ -37,9 +37,14 @@ from rollwise.numbers.printed import (
 
 if TYPE_CHECKING:
     from rollwise.analysis.distributions import Distribution
-    from rollwise.analysis.judge import Judgement, Play
     from rollwise.analysis.many_dice import ManyDice
-    from rollwise.analysis.observed_scores import BestFit, GoodnessOfFit, SimulatedScores
+    from rollwise.analysis.observed_scores import (
+        BestFit,
+        GoodnessOfFit,
+        Judgement,
+        Play,
+        SimulatedScores,
+    )
     from rollwise.analysis.reaching import Reach
     from rollwise.analysis.second_aims import ScoreRanges
     from rollwise.game import Game
@@ -95,10 +100,9 @@ class ScoreDistribution(Part, frozen=True, kw_only=True):
     def lines(self) -> Iterator[str]:
         """Mean, deviation and quantiles, with tests."""
         quantiles = ", ".join(f"{share}: {value}" for share, value in self.quantiles.items())
-        mean = certified(as_number(self.mean), self.mean_bound)
-        sd = certified(as_number(self.sd), self.sd_bound)
-        found = [as_number(row.probability) for row in self.rows]
-        _, worst = in_common(percents(found, [self.error_bound] * len(found)))
+        mean, sd = certified(self.mean, self.mean_bound), certified(self.sd, self.sd_bound)
+        found = [row.probability for row in self.rows]
+        _, worst = in_common(percents(found, self.error_bound))
         yield (
             f"{self.policy}: mean {mean}, standard deviation {sd} "
             f"(certified, probabilities ± {worst.error}); quantiles {quantiles}"
@@ -135,7 +139,7 @@ class Column(NamedTuple):
         if any(isinstance(cell, str) for cell in self.cells):
             return [str(cell) for cell in self.cells]
         numbers = [float(cell) for cell in self.cells]
-        return [row.number for row in percents(numbers, [self.bound] * len(numbers))]
+        return [row.number for row in percents(numbers, self.bound)]
 
 
 class EndRange(Part, frozen=True):
@@ -147,8 +151,7 @@ class EndRange(Part, frozen=True):
 
     def written(self, how: Callable[..., list[Printed]]) -> tuple[list[str], Printed]:
         """Both ends as text, and the end with the largest error."""
-        ends = [as_number(self.least), as_number(self.most)]
-        return in_common(how(ends, [self.error_bound] * 2))
+        return in_common(how([self.least, self.most], self.error_bound))
 
 
 class ScoreRangeRow(Part, frozen=True):
@@ -171,10 +174,8 @@ class RangesOfScores(Part, frozen=True):
 
     def blocks(self) -> Iterator[str | Rows]:
         names = ("least", "most", "at_most_least", "at_most_most")
-        bounds = [self.error_bound] * len(self.rows)
-        cells = [
-            in_common(percents([getattr(row, name) for row in self.rows], bounds)) for name in names
-        ]
+        columns = ([getattr(row, name) for row in self.rows] for name in names)
+        cells = [in_common(percents(one, self.error_bound)) for one in columns]
         yield "\nover all optimal policies, which may look at the points made so far:"
         values = [str(row.value) for row in self.rows]
         heads = ("value", "at least", "at most", "or less: at least", "at most")
@@ -339,8 +340,8 @@ class ReachedScores(GameDocument, frozen=True, kw_only=True, tag="rollwise/distr
     rows: list[ReachedScore]
 
     def blocks(self) -> Iterator[str | Rows]:
-        found = [as_number(row.chance) for row in self.rows]
-        cells, worst = in_common(percents(found, [as_number(self.error_bound)] * len(found)))
+        found = [row.chance for row in self.rows]
+        cells, worst = in_common(percents(found, self.error_bound))
         scores = [str(row.score) for row in self.rows]
         yield Rows((self.better, "best chance"), list(zip(scores, cells, strict=True)))
         yield (
@@ -394,8 +395,8 @@ class TestedScores(GameDocument, frozen=True, kw_only=True, tag="rollwise/scores
             f"{self.games:,} scores: mean {made} (standard error), standard deviation "
             f"{self.sd:.4f} (estimated)"
         )
-        mean = certified(as_number(self.expected_mean), self.expected_mean_bound)
-        sd = certified(as_number(self.expected_sd), self.expected_sd_bound)
+        mean = certified(self.expected_mean, self.expected_mean_bound)
+        sd = certified(self.expected_sd, self.expected_sd_bound)
         yield f"{self.policy}: mean {mean}, standard deviation {sd} (certified)"
         if self.equally_good:
             yield f"  {self.equally_good.text}"
@@ -561,7 +562,7 @@ class ManyDiceScores(Document, frozen=True, tag="rollwise/many-dice/1"):
                 number = two if isinstance(two, str) else two.number
                 cells.append((str(row.dice), score.number, score.bound, number, refused))
         yield Rows(("dice", "expected score", "error bound", "two to take", "refuse from"), cells)
-        worth = certified(as_number(self.expected_score), self.error_bound)
+        worth = certified(self.expected_score, self.error_bound)
         yield (
             f"{self.most:,} dice: expected score {worth.number} (certified ± {worth.bound}), found "
             f"in {self.seconds:.1f} s; --csv, --json or --out for every number of dice"

@@ -68,7 +68,7 @@ class Mean(Part, frozen=True):
         else:
             text = str(roughly(as_number(self.mean), as_number(self.standard_error)))
         if self.exact is not None and self.exact_bound is not None:
-            (exact,) = exactly([self.exact], [self.exact_bound])
+            (exact,) = exactly([self.exact], self.exact_bound)
             text += f" (exact {exact.number}, {exact.sure})"
         return text
 
@@ -221,7 +221,7 @@ class Simulated(GameDocument, frozen=True, kw_only=True, tag="rollwise/simulate/
             rate = roughly(as_number(means[seat]), as_number(errors[seat]))
             line = f"  seat {seat + 1}, {name}, {gets} {rate} (estimated)"
             if worth:
-                (sure,) = exactly([as_number(worth[seat])], [as_number(self.error_bound)])
+                (sure,) = exactly([worth[seat]], as_number(self.error_bound))
                 line += f"; exactly {sure.number}"
             yield line
         yield f"  {self.moves:.1f} actions in a game"
@@ -367,7 +367,7 @@ class Ranked(GameDocument, frozen=True, kw_only=True, tag="rollwise/tournament/1
             games = f" of {self.games:,} games each, seed {self.seed}"
             sure = "estimated ± the standard error"
         else:
-            numbers, worst = in_common(exactly(results, [self.error_bound] * len(results)))
+            numbers, worst = in_common(exactly(results, as_number(self.error_bound)))
             games, sure = "", worst.sure
         yield f"{self.title}: {self.seatings:,} seatings{games}"
         order = sorted(range(len(results)), key=lambda i: -as_number(results[i]))

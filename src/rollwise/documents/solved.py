@@ -30,6 +30,7 @@ from rollwise.documents.model import (
     as_number,
     bound_text,
     place_text,
+    seats_text,
     seconds_text,
     sizes,
     sizes_text,
@@ -40,13 +41,10 @@ from rollwise.documents.model import (
 from rollwise.numbers.printed import (
     certified,
     chance,
-    column,
     estimated,
     estimated_chance,
     how_many,
-    in_common,
     percent,
-    percents,
     rounded_up,
     scaled,
 )
@@ -116,9 +114,7 @@ class OtherEquilibrium(Part, frozen=True, kw_only=True):
     def blocks(self) -> Iterator[str]:
         from rollwise.many.equilibrium import gain_text
 
-        worth = self.win_probabilities or self.payoffs or []
-        written = column if self.payoffs else percents
-        numbers, worst = in_common(written(worth, [self.error_bound] * len(worth)))
+        numbers, worst = seats_text(self, self.error_bound)
         gain = gain_text(as_number(self.deviation_gain))
         yield f"    another: {', '.join(numbers)} ({worst.sure}); {gain} (proved)"
         where = how_many(self.differing_positions, "position")
@@ -332,11 +328,11 @@ class Solved(GameDocument, frozen=True, kw_only=True, tag="rollwise/solve/1"):
         is_chance = self.unit == "win probability"
         written, unit = (estimated_chance, " %") if is_chance else (estimated, "")
         scale, worth = 1.0, as_number(self.value)
-        truth = certified(as_number(run.true_value), run.true_bound)
+        truth = certified(run.true_value, run.true_bound)
         subject = f"{self.unit} from the start ({start}):"
         if is_chance:
             scale, worth = 0.5, as_number(self.win_probability)
-            truth = chance(as_number(run.true_value), run.true_bound)
+            truth = chance(run.true_value, run.true_bound)
             subject = f"the mover at the start ({start}) wins"
         error, off = scale * as_number(run.standard_error), scale * as_number(run.true_error)
         number = written(worth, error)
@@ -399,13 +395,9 @@ class Solved(GameDocument, frozen=True, kw_only=True, tag="rollwise/solve/1"):
         """The result of each seat, and the proof of all."""
         from rollwise.many.equilibrium import sure_text
 
-        worth = self.win_probabilities or self.payoffs or []
         has_bound = isinstance(self.start_error_bound, UnsetType)
         bound = as_number(self.error_bound if has_bound else self.start_error_bound)
-        bounds = [bound] * len(worth)
-        numbers, worst = in_common(
-            column(worth, bounds) if self.payoffs else percents(worth, bounds)
-        )
+        numbers, worst = seats_text(self, bound)
         return numbers, sure_text(bound, worst)
 
     @property
@@ -517,11 +509,7 @@ def _average_facts(solution: Solution) -> dict[str, Any]:
     return {"average": average, "average_bound": bound}
 
 
-def _cube_facts(solution: Solution) -> dict[str, Any]:
-    return {"cube": _cubed(solution)}
-
-
-def _cubed(solution: Solution) -> Cubed:
+def _cube_facts(solution: Solution) -> dict[str, Cubed]:
     from rollwise.analysis.betting import effect_of_the_limit, match_table, windows
     from rollwise.derive.cube import Cube
 
@@ -529,19 +517,21 @@ def _cubed(solution: Solution) -> Cubed:
     assert isinstance(game, Cube)
     if game.match:
         table = match_table(solution)
-        return Cubed(
+        cube = Cubed(
             "win probability",
             match_table=table.chances,
             after_crawford=table.after_crawford,
             error_bound=table.error_bound,
         )
+        return {"cube": cube}
     effect = effect_of_the_limit(solution)
-    return Cubed.from_result(
+    cube = Cubed.from_result(
         None,
         unit="expected payoff" if game.has_gammons else "win probability",
         limit_effect=UNSET if effect is None else effect,
         windows=windows(solution),
     )
+    return {"cube": cube}
 
 
 # The further facts about a game in a form, by the word after ``as=``.

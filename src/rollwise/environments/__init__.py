@@ -58,8 +58,8 @@ def __getattr__(name: str) -> Any:
         "GameEnv": "single",
         "GameVectorEnv": "vector",
         "GameAECEnv": "aec",
-        "policy_of": "agents",
-        "mean_reward": "agents",
+        "policy_of": "arena",
+        "mean_reward": "arena",
     }
     if name in homes:
         return getattr(importlib.import_module(f"{__name__}.{homes[name]}"), name)

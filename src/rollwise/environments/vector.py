@@ -15,7 +15,7 @@ from rollwise.game import Game
 from rollwise.graph.choices import is_throw
 from rollwise.graph.policies import Policy
 from rollwise.kernels.environment import step_batch
-from rollwise.numbers.randomness import check_seed, fresh_seed, stream
+from rollwise.numbers.randomness import check_seed, seed_of, stream
 from rollwise.play.games import MOST_MOVES, PlayTable
 
 gymnasium = need("gymnasium")
@@ -91,7 +91,7 @@ class GameVectorEnv(gymnasium.vector.VectorEnv):  # type: ignore[misc, name-defi
             MOST_MOVES,
             (table.bits, table.nodes, table.reward, *table.cells),
         )
-        self._words = stream(fresh_seed(), 0)
+        self._words = stream(seed_of(None), 0)
         self._state = np.zeros(num_envs, np.int64)
         self._done = np.ones(num_envs, np.bool_)
         self._room = (

@@ -11,9 +11,8 @@ from rollwise.answer.solution import Solution
 from rollwise.derive.changed import throws_as_fields
 from rollwise.errors import UsageError, no_such
 from rollwise.export.data import write_json, write_npz, write_parquet
-from rollwise.export.models import one_chooser, write_drn, write_prism
+from rollwise.export.models import one_chooser, write_drn, write_prism, write_umb
 from rollwise.export.programs import PROGRAMS, write_program
-from rollwise.export.umb import write_umb
 from rollwise.graph import StateGraph
 
 MODELS: dict[str, Callable[[StateGraph, Path], None]] = {

@@ -159,6 +159,38 @@ def is_throw(graph: StateGraph) -> Mask:
     return np.asarray(graph.action_label == THROW)
 
 
+def chance_to_pass(graph: StateGraph) -> Floats:
+    """The probability of each action to pass the turn, rounded once: (n_actions,) float64."""
+    passing = np.where(graph.outcome_passes, graph.outcome_weight, 0)
+    passing, total = (fold_outcomes(graph, np.add, x) for x in (passing, graph.outcome_weight))
+    return np.asarray(passing / total)
+
+
+def summed(
+    graph: StateGraph, actions: Floats | None = None, endings: Floats | None = None, **changes: Any
+) -> StateGraph:
+    """The same play of a single player, who maximizes the sum of other amounts.
+
+    Parameters
+    ----------
+    actions : (n_actions,) float64, optional
+        The amount of each action; 0 unless given.
+    endings : (n_outcomes,) float64, optional
+        The amount of each outcome that ends play; 0 unless given.
+    **changes
+        Further differences from the graph.
+    """
+    amounts: dict[str, Any] = {
+        "action_reward": np.zeros(graph.n_actions) if actions is None else actions,
+        "outcome_payoff": np.zeros(graph.n_outcomes) if endings is None else endings,
+        "outcome_passes": np.zeros(graph.n_outcomes, np.bool_),
+        "players": 1,
+        "objective": "maximize",
+        "endless": "forbidden",
+    }
+    return graph.with_arrays(**(amounts | changes))
+
+
 def is_roll(graph: StateGraph) -> Mask:
     """Whether each action has more than one possible outcome: (n_actions,) bool.
 

@@ -25,11 +25,22 @@ from rollwise.errors import PolicyError, UnknownState, UsageError, no_such
 from rollwise.game import Game
 from rollwise.graph.naming import state_text
 from rollwise.hidden.check import OpenGame, bounds, gains_of, plan_of, rounding_bound
-from rollwise.hidden.faces import NARROW, Face, matrix_face
-from rollwise.hidden.open_play import OpenStrategies, minimize_regret_openly, open_game
-from rollwise.hidden.program import as_fractions, payoff_matrix, solve_program
+from rollwise.hidden.program import (
+    NARROW,
+    Face,
+    as_fractions,
+    matrix_face,
+    payoff_matrix,
+    solve_program,
+)
 from rollwise.hidden.reading import DEAL, TOGETHER, Positions, read
-from rollwise.hidden.regret import minimize_regret, uniform
+from rollwise.hidden.regret import (
+    OpenStrategies,
+    minimize_regret,
+    minimize_regret_openly,
+    open_game,
+    uniform,
+)
 from rollwise.hidden.stochastic import Plan, evaluate_positions, solve_positions
 from rollwise.hidden.tree import Tree, added, unfold
 

@@ -1,10 +1,11 @@
-"""Learning by self-play with hidden fields: regret minimization by external sampling.
+"""Games with hidden fields played at random: simulation, and learning by external sampling.
 
-In each game one player tries all own actions, and samples those of the other player and of chance.
-The regret of an action is the sum of its gains over the strategy so far. The next strategy takes
-actions in proportion to their positive regrets, and the average of all strategies tends to an
-equilibrium (Lanctot, Waugh, Zinkevich and Bowling, "Monte Carlo sampling for regret minimization in
-extensive games", NIPS 2009). The exploitability of the average is proved, not estimated.
+In each game of a learner one player tries all own actions, and samples those of the other player
+and of chance. The regret of an action is the sum of its gains over the strategy so far. The next
+strategy takes actions in proportion to their positive regrets, and the average of all strategies
+tends to an equilibrium (Lanctot, Waugh, Zinkevich and Bowling, "Monte Carlo sampling for regret
+minimization in extensive games", NIPS 2009). The exploitability of the average is proved, not
+estimated.
 """
 
 from __future__ import annotations
@@ -13,15 +14,16 @@ import random
 from bisect import bisect
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.errors import UsageError
 from rollwise.game import Game
-from rollwise.hidden.answer import Progress, TreeAnswer
+from rollwise.hidden.answer import Answer, Progress, Situation, TreeAnswer
 from rollwise.hidden.check import bounds
-from rollwise.hidden.reading import DEAL, Positions, read
+from rollwise.hidden.reading import DEAL, TOGETHER, Positions, read
 from rollwise.hidden.regret import average_of
 from rollwise.hidden.tree import Tree, unfold
 
@@ -200,3 +202,83 @@ def learn(
                 progress("learning", learner.games, games)
         curve.append(learner.checkpoint())
     return learner.answer(), curve
+
+
+@dataclass
+class Walk:
+    """One game in progress.
+
+    Attributes
+    ----------
+    position, mover : int
+        The position, and the player whose view it is.
+    payoff : float
+        Of the first player so far; complete once the game is over.
+    """
+
+    answer: Answer
+    random: np.random.Generator
+    position: int = 0
+    mover: int = 0
+    payoff: float = 0.0
+    is_over: bool = False
+
+    def __post_init__(self) -> None:
+        self.memories: list[Any] = [None, None]
+        self._deal()
+
+    def choosers(self) -> list[tuple[int, int]]:
+        """Player and side of each player who chooses now."""
+        both = self.answer.positions.kinds[self.position] == TOGETHER
+        return [(self.mover, 0), *([(1 - self.mover, 1)] if both else [])]
+
+    def situation(self, player: int, side: int) -> Situation:
+        """The choice of a player."""
+        return self.answer.at(self.memories[player], player, side, self.position)
+
+    def act(self, indices: list[int]) -> None:
+        """Take an action of each chooser, by index, and let chance act."""
+        positions = self.answer.positions
+        for (player, _), index in zip(self.choosers(), indices, strict=True):
+            memory = self.memories[player]
+            self.memories[player] = self.answer.remember(memory, player, self.position, index)
+        width = len(positions.menus[self.position][-1]) if len(indices) > 1 else 1
+        self._step(indices[0] * width + (indices[1] if len(indices) > 1 else 0))
+        self._deal()
+
+    def _deal(self) -> None:
+        while not self.is_over and self.answer.positions.kinds[self.position] == DEAL:
+            self._step(0)
+
+    def _step(self, within: int) -> None:
+        positions = self.answer.positions
+        choice = int(positions.first_choice[self.position]) + within
+        sign = 1 - 2 * self.mover
+        self.payoff += sign * float(positions.rewards[choice])
+        rows = positions.outcomes(choice)
+        weights = np.array([float(row[0]) for row in rows])
+        _, points, target, turn = rows[self.random.choice(len(rows), p=weights / weights.sum())]
+        if target < 0:
+            self.payoff += sign * float(points)
+            self.is_over = True
+        else:
+            self.position, self.mover = target, self.mover ^ turn
+
+
+def drawn(situation: Situation, random: np.random.Generator) -> int:
+    """The index of an action by the probabilities of a strategy."""
+    shares = np.array(situation.probabilities, float)
+    return int(random.choice(len(shares), p=shares / shares.sum()))
+
+
+def simulate(answer: Answer, games: int, seed: int) -> tuple[float, float]:
+    """The first player's mean payoff in simulated games, and its standard error."""
+    random = np.random.default_rng(seed)
+    payoffs = np.empty(games)
+    for k in range(games):
+        walk = Walk(answer, random)
+        while not walk.is_over:
+            walk.act([drawn(walk.situation(*who), random) for who in walk.choosers()])
+        payoffs[k] = walk.payoff
+    spread = payoffs.std(ddof=1) if games > 1 else np.inf
+    return float(payoffs.mean()), float(spread / np.sqrt(games))

@@ -41,7 +41,7 @@ from rollwise.learn.learned import (
     save_learner,
 )
 from rollwise.machine.interrupts import held_back
-from rollwise.numbers.randomness import check_seed, fresh_seed, stream
+from rollwise.numbers.randomness import seed_of, stream
 from rollwise.proofs.endless_play import require_ending
 
 METHODS = {
@@ -115,7 +115,7 @@ class Learner:
                 "the value after a PASS is the opponent's with the other sign"
             )
         self.explore = check_explore(explore)
-        self.seed = fresh_seed() if seed is None else check_seed(seed)
+        self.seed = seed_of(seed)
         require_ending(graph)
         self.graph = graph
         self.method = method

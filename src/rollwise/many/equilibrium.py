@@ -295,7 +295,7 @@ class Equilibrium:
 
     def __str__(self) -> str:
         what, written = ("payoffs", column) if self.payoffs else ("the seats win", percents)
-        numbers, worst = in_common(written(self.worth, [self.error_bound] * self.players))
+        numbers, worst = in_common(written(self.worth, self.error_bound))
         return f"{what} {', '.join(numbers)} ({sure_text(self.error_bound, worst)})"
 
     @cached_property

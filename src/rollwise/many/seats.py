@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.builders import build, build_with_report
+from rollwise.derive.changed import with_draw
 from rollwise.derive.seats import take_seats
 from rollwise.errors import RulesError
 from rollwise.game import Game, has_many, require_game
@@ -256,18 +257,12 @@ def in_a_drawn_seat(graph: StateGraph, others: Floats) -> StateGraph:
     weight = np.repeat(alone.outcome_weight.astype(np.float64), times)
     split = np.repeat(np.where(part, share, 1.0), times)
     weight *= np.where(lost, 1.0 - split, split)
-    target = np.repeat(alone.outcome_state, times)
-    starts = 1 + size * np.arange(n)
-    sizes = np.add.reduceat(times, alone.outcome_indptr[:-1])
-    first = np.append(alone.states[0, :-1], n)  # the start, with no seat to move
-    return alone.with_arrays(
-        states=np.vstack([first.astype(np.int32), alone.states]),
-        action_indptr=np.append(0, alone.action_indptr + 1),
-        action_label=np.append(alone.action_label[:1], alone.action_label),
-        action_reward=np.zeros(alone.n_actions + 1),
-        outcome_indptr=np.concatenate([[0, n], n + np.cumsum(sizes)]),
-        outcome_state=np.append(starts, np.where(target < 0, -1, target + 1)).astype(np.int32),
-        outcome_weight=np.append(np.ones(n), weight),
-        outcome_passes=np.zeros(n + len(target), np.bool_),
-        outcome_payoff=np.append(np.zeros(n), payoff),
+    split_up = alone.with_arrays(
+        outcome_indptr=pointers(np.add.reduceat(times, alone.outcome_indptr[:-1])),
+        outcome_state=np.repeat(alone.outcome_state, times),
+        outcome_weight=weight,
+        outcome_passes=np.zeros(len(weight), np.bool_),
+        outcome_payoff=payoff,
     )
+    nobody = np.append(alone.states[0, :-1], n)  # the start, with no seat to move
+    return with_draw(split_up, nobody, size * np.arange(n))

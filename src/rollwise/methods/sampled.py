@@ -38,7 +38,7 @@ from rollwise.kernels.sampling import alias_tables, draw, pick
 from rollwise.machine.interrupts import Clock
 from rollwise.methods.result import MethodResult, Status
 from rollwise.methods.sweeping import arrays_of, look_ahead, sweep_order, with_border
-from rollwise.numbers.randomness import check_seed, fresh_seed, stream
+from rollwise.numbers.randomness import seed_of, stream
 
 NAME = "sampled"
 SAMPLES = 300_000
@@ -90,7 +90,7 @@ def sampled(
         The graph has a cycle; or `samples` or `seed` is out of range.
     """
     check_samples(samples)
-    seed = fresh_seed() if seed is None else check_seed(seed)
+    seed = seed_of(seed)
     _require_order(graph)
     several = np.diff(graph.outcome_indptr) > 1
     details: dict[str, Any] = {"samples": samples, "seed": seed, "entries": int(several.sum())}

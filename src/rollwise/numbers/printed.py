@@ -28,6 +28,8 @@ CHANCE_ROUNDING = 2.0**-51  # of a probability computed from doubles by four ope
 EXACT = Context(prec=4000, Emax=10**6, Emin=-(10**6), rounding=ROUND_HALF_EVEN)
 
 Number = float | Decimal
+Known = Number | None  # None, as in documents, is infinite: nothing is proved
+Bounds = Known | Iterable[Known]  # of each number, or one for all of them
 
 
 def in_bytes(size: float) -> str:
@@ -80,7 +82,7 @@ def how_many(n: int, one: str) -> str:
     return f"{n:,} {one}{'' if n == 1 else 's'}"
 
 
-def certified(value: Number, bound: Number | None, *, sign: bool = False) -> Printed:
+def certified(value: Known, bound: Known, *, sign: bool = False) -> Printed:
     """A number with its proven error bound.
 
     Parameters
@@ -93,16 +95,18 @@ def certified(value: Number, bound: Number | None, *, sign: bool = False) -> Pri
     return column([value], [bound], sign=sign)[0]
 
 
-def column(
-    values: Sequence[Number], bounds: Iterable[Number | None], *, sign: bool = False
-) -> list[Printed]:
-    """Certified numbers for a column, all ending at the same digit.
+def _exactly(values: Iterable[Known], bounds: Bounds) -> tuple[list[Decimal], list[Decimal]]:
+    """The numbers and bounds of a column, with no rounding."""
+    exact = [Decimal("Infinity") if value is None else Decimal(value) for value in values]
+    if bounds is None or isinstance(bounds, float | int | Decimal):
+        bounds = [bounds] * len(exact)
+    return exact, [Decimal("Infinity") if bound is None else Decimal(bound) for bound in bounds]
 
-    A bound of None, as in documents, means unproved.
-    """
+
+def column(values: Iterable[Known], bounds: Bounds, *, sign: bool = False) -> list[Printed]:
+    """Certified numbers for a column, all ending at the same digit."""
     with localcontext(EXACT):
-        exact = [Decimal(value) for value in values]
-        off = [Decimal("Infinity") if bound is None else Decimal(bound) for bound in bounds]
+        exact, off = _exactly(values, bounds)
         finite = [bound for bound in off if bound.is_finite()]
         last_digit = _place(max(finite, default=Decimal("Infinity")))
         if last_digit is not None and not any(exact):  # zeros need no more digits than doubles
@@ -117,19 +121,14 @@ def in_common(rows: Sequence[Printed]) -> tuple[list[str], Printed]:
 
 
 def percents(
-    shares: Sequence[Number],
-    bounds: Iterable[Number | None],
-    *,
-    sign: bool = False,
-    unit: str = "%",
+    shares: Iterable[Known], bounds: Bounds, *, sign: bool = False, unit: str = "%"
 ) -> list[Printed]:
     """Certified probabilities as percentages for a column, all ending at the same digit.
 
     A number that would be rounded to zero, but is larger than its bound, has two digits of its own.
     """
     with localcontext(EXACT):
-        exact = [100 * Decimal(share) for share in shares]
-        off = [Decimal("Infinity") if bound is None else 100 * Decimal(bound) for bound in bounds]
+        exact, off = ([100 * number for number in all_] for all_ in _exactly(shares, bounds))
         earned = _place(max((b for b in off if b.is_finite()), default=Decimal("Infinity")))
         last_digit = max((x.adjusted() for x in exact if x.is_finite() and x), default=0)
         last_digit -= PERCENT_DIGITS - 1
@@ -151,15 +150,14 @@ def percent(share: float) -> str:
     return f"{100 * share:z.4f} %"
 
 
-def chances(values: Sequence[Number], bounds: Sequence[Number | None]) -> list[Printed]:
+def chances(values: Iterable[Known], bounds: Bounds) -> list[Printed]:
     """The chances to win of values between -1 and 1: ``(1 + value) / 2``, as percentages."""
     with localcontext(EXACT):
-        exact = [(1 + Decimal(value)) / 2 for value in values]
-    off = [None if bound is None else scaled(bound, 0.5) for bound in bounds]
-    return percents(exact, off)
+        exact, off = _exactly(values, bounds)
+        return percents([(1 + value) / 2 for value in exact], [bound / 2 for bound in off])
 
 
-def chance(value: Number, bound: Number | None) -> Printed:
+def chance(value: Known, bound: Known) -> Printed:
     """The chance to win of one value, and its bound."""
     return chances([value], [bound])[0]
 
@@ -206,7 +204,7 @@ def as_text(
         if name in said:
             written = percents if name.startswith("P_") else column
             known = [x for x in said[name] if x is not None]
-            numbers = iter(written(known, [bound] * len(known)))
+            numbers = iter(written(known, bound))
             shown[name] = ["" if x is None else next(numbers).number for x in said[name]]
     if "standard_error" in said:
         return shown | _estimates_as_text(said)

@@ -18,11 +18,6 @@ from numpy.typing import NDArray
 from rollwise.errors import UsageError
 
 
-def fresh_seed() -> int:
-    """A seed from the operating system, small enough to be typed again."""
-    return int(np.random.SeedSequence().generate_state(1, np.uint32)[0])
-
-
 def check_seed(seed: int) -> int:
     """The seed, if it is a whole number from 0.
 
@@ -33,6 +28,13 @@ def check_seed(seed: int) -> int:
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise UsageError(f"a seed is a whole number from 0, not {seed!r}")
     return int(seed)
+
+
+def seed_of(seed: int | None) -> int:
+    """The seed, checked; for None one of the operating system, small enough to be typed again."""
+    if seed is None:
+        return int(np.random.SeedSequence().generate_state(1, np.uint32)[0])
+    return check_seed(seed)
 
 
 def derived_seed(seed: int, number: int) -> int:

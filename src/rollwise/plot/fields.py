@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.analysis.lengths import lengths
+from rollwise.answer.rows import frame_of
 from rollwise.answer.solution import Solution
 from rollwise.boards import has_kind
 from rollwise.errors import EndlessPlay, UsageError
@@ -306,30 +307,21 @@ def select(solution: Solution, states: Ints, where: str | None) -> Ints:
     """
     if where is None:
         return states
-    import polars as pl
-
     from rollwise.answer.filters import rows_where
 
     # `Solution.table` sorts its rows, so the same columns are made here in the order of states.
-    table = solution.graph.rows
-    names = solution.graph.columns
-    frame = pl.DataFrame({name: table[states, i] for i, name in enumerate(names)}).with_columns(
-        solution.action_column(solution.best_actions[states]),
-        pl.Series("value", solution.values[states]),
-        pl.Series(
-            "win_probability",
-            solution.graph.view.win_probability(solution.values[states]),
-            dtype=pl.Float64,
-        )
-        if not solution.is_score
-        else pl.lit(None, dtype=pl.Float64).alias("win_probability"),
-        pl.Series("error_bound", solution.error_bounds[states]),
-    )
-    kept = rows_where(frame, solution.condition(where), solution.graph.vocabulary)
+    graph, values = solution.graph, solution.values[states]
+    columns = {
+        **dict(zip(graph.columns, graph.rows_at(states).T, strict=True)),
+        "action": graph.action_label[solution.best_actions[states]],
+        "value": values,
+        "win_probability": graph.view.win_probability(values),
+        "error_bound": solution.error_bounds[states],
+    }
+    frame = frame_of(columns, len(states), graph.vocabulary)
+    kept = rows_where(frame, solution.condition(where), graph.vocabulary)
     if not kept.any():
-        raise UsageError(
-            f"{solution.graph.game}: no state to draw is left by the condition {where!r}"
-        )
+        raise UsageError(f"{graph.game}: no state to draw is left by the condition {where!r}")
     return np.asarray(states[kept])
 
 

@@ -220,7 +220,7 @@ def _pictures(found: Balance) -> dict[str, str]:
         lengths = draw_lengths(found.solution, found.lengths, "the best play")
         drawn["How long it lasts"] = embed(lengths, "lengths")
     turn = found.drama and found.drama.decided
-    if turn and turn.turn.sum() > 0:
+    if turn and turn.chance.sum() > 0:
         decided = draw_decided(found.solution.graph, turn, found.sure)
         drawn["How it is fought out"] = embed(decided, "decided")
     return drawn

@@ -9,7 +9,7 @@ from itertools import cycle
 
 import numpy as np
 
-from rollwise.analysis.thumb.seats import find_seats_rules
+from rollwise.analysis.thumb.frontier import find_seats_rules
 from rollwise.answer.advice import advise
 from rollwise.answer.evaluation import evaluate_seats, respond_to
 from rollwise.answer.references import Policies
@@ -22,8 +22,7 @@ from rollwise.plot import plot
 from rollwise.plot.kinds.policy import best_classes
 from rollwise.plot.pages import embed
 from rollwise.plot.style import COLOURS, ink_on
-from rollwise.report.facts import SECONDS, Facts
-from rollwise.report.tables import ways_to_play
+from rollwise.report.facts import SECONDS, Facts, ways_to_play
 from rollwise.words import Narrator
 
 MOST_RESPONDED = 100_000  # states; a best response in more takes long

@@ -32,8 +32,7 @@ from rollwise.plot.kinds.turns import draw_lengths
 from rollwise.plot.pages import embed, marked
 from rollwise.report import seats
 from rollwise.report.cheat_sheet import card, limit_table
-from rollwise.report.facts import SECONDS, Facts, command
-from rollwise.report.tables import encode, policies
+from rollwise.report.facts import SECONDS, Facts, command, encode, policies
 from rollwise.words import Narrator
 
 MOST_MOVES = 30  # moves named in a sentence

@@ -29,8 +29,7 @@ from rollwise.errors import ParameterError, RollwiseError, UnknownGame, UsageErr
 from rollwise.game import Game
 from rollwise.graph.typed import read_numbers, typed_state
 from rollwise.parameters import read_values, typed
-from rollwise.serve.offered import Offered
-from rollwise.serve.workers import Busy, Limits, NotSolved, NotYours, Worker, Workers
+from rollwise.serve.workers import Busy, Limits, NotSolved, NotYours, Offered, Worker, Workers
 
 CONNECTION = "rollwise.connection"  # the key of the connection in a request's state
 MOST = 900  # connections; a process often has a limit of 1,024 files

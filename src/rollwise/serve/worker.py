@@ -255,9 +255,8 @@ def _axes(title: str, names: list[str], question: Mapping[str, Any]) -> list[int
 
 def _keep(answer: Any, question: Mapping[str, Any]) -> str:
     """Replay a game here, and save it."""
-    from rollwise.coach.game_record import agreed_game, title
+    from rollwise.coach.game_record import agreed_game, replay, title
     from rollwise.coach.json_lines import History, json_line, record_of_line
-    from rollwise.coach.replay import replay
     from rollwise.coach.table import Table
 
     record = record_of_line(question["record"], "the record", 1)

@@ -1,7 +1,6 @@
 """Policies at play: many games in compiled code, one told move by move, tournaments."""
 
-from rollwise.simulate.match import simulate
-from rollwise.simulate.results import Disagreement, Estimate, Length, Match, Side
+from rollwise.simulate.match import Disagreement, Estimate, Length, Match, Side, simulate
 from rollwise.simulate.tell import ToldMove, tell
 from rollwise.simulate.tournament import Entry, Tournament, tournament
 

@@ -10,13 +10,12 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.answer.certified import solve_and_certify
-from rollwise.answer.evaluation import one_each
+from rollwise.answer.evaluation import from_each_seat, one_each
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
 from rollwise.graph.policies import Policy, seat_payoffs
-from rollwise.many.seats import ending_payoffs, seen_from
-from rollwise.numbers.randomness import check_seed, fresh_seed, stream
+from rollwise.many.seats import ending_payoffs
+from rollwise.numbers.randomness import seed_of, stream
 from rollwise.play.games import PlayTable
 
 Floats = NDArray[np.float64]
@@ -90,7 +89,7 @@ def simulate_seats(
     if games < 2:
         raise UsageError(f"games is {games}; it must be at least 2")
     seated = one_each(graph, policies)
-    drawn = fresh_seed() if seed is None else check_seed(seed)
+    drawn = seed_of(seed)
     table, words, n = (
         PlayTable.of(graph, *(seated if len(set(seated)) > 1 else seated[:1])),
         stream(drawn, 0),
@@ -148,15 +147,15 @@ def tournament_of_many(
         raise UsageError(f"games is {games}; it must be at least {2 * n}, two for each first mover")
     drawn = None
     if games is not None:
-        drawn = fresh_seed() if seed is None else check_seed(seed)
+        drawn = seed_of(seed)
     totals, counts, among = np.zeros(m), np.zeros(m), np.zeros((m, m))
     bound, spread = 0.0, np.zeros(m)
     # the first policy of a seating is measured, in each seat in turn
     for done, seating in enumerate(product(range(m), repeat=n)):
         seated = [policies[i] for i in seating]
         if games is None or drawn is None:
-            share, off = _exact_share(graph, seated)
-            bound = max(bound, off)
+            shares, off = from_each_seat(graph, [policy.probability for policy in seated])
+            share, bound = float(np.mean(shares)), max(bound, off)
         else:
             share, off = _simulated_share(graph, seated, games // n, drawn + done * n)
         mine, others = seating[0], set(seating[1:])
@@ -172,14 +171,6 @@ def tournament_of_many(
     if games is None:
         return SeatsTournament(*results, bound + 2.0**-50)
     return SeatsTournament(*results, None, np.sqrt(spread) / counts, games // n * n, drawn)
-
-
-def _exact_share(graph: StateGraph, seated: Sequence[Policy]) -> tuple[float, float]:
-    """The result of the first policy, mean over the beginning seat, and its error bound."""
-    seen = seen_from(graph, 0, [policy.probability for policy in seated])
-    solved, certificate, _ = solve_and_certify(seen)
-    starts = np.arange(graph.players) * graph.n_states
-    return float(solved.values[starts].mean()), float(certificate.bounds[starts].max())
 
 
 def _simulated_share(

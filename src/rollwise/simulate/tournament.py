@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.answer.average import average_of_policy
+from rollwise.answer.certified import Certified
 from rollwise.answer.evaluation import evaluate
 from rollwise.answer.references import AnyPolicy, Policies, Subject
 from rollwise.cluster.pool import Here, Pool
@@ -18,9 +19,8 @@ from rollwise.errors import EndlessPlay, UsageError
 from rollwise.graph import StateGraph, sign_of
 from rollwise.graph.policies import Policy
 from rollwise.numbers.printed import CHANCE_ROUNDING
-from rollwise.numbers.randomness import check_seed, derived_seed, fresh_seed
-from rollwise.simulate.exact import Certified, certified_at
-from rollwise.simulate.match import MOST_EXACT, simulate
+from rollwise.numbers.randomness import derived_seed, seed_of
+from rollwise.simulate.match import MOST_EXACT, certified_at, simulate
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ def tournament(
             return _run(graph, entered, names, None, 0, 1, progress, pool or Here())
         except EndlessPlay:
             pass
-    seed = fresh_seed() if seed is None else check_seed(seed)
+    seed = seed_of(seed)
     return _run(graph, entered, names, seed, games, workers, progress, pool or Here())
 
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.answer.certified import Certified
 from rollwise.answer.solution import Solution
 from rollwise.builders.rules import Rules
 from rollwise.builders.some_states import positions_at_once, some_states
@@ -29,11 +30,9 @@ from rollwise.graph.choices import (
 )
 from rollwise.graph.policies import Ties, chances_of
 from rollwise.machine.interrupts import held_back
-from rollwise.numbers.randomness import check_seed, derived_seed, draw_one, fresh_seed
-from rollwise.play.games import Games
-from rollwise.play.steps import Stepper
-from rollwise.simulate.exact import Certified
-from rollwise.simulate.results import Counts, Match, side_of, warn_of_disagreements
+from rollwise.numbers.randomness import derived_seed, draw_one, seed_of
+from rollwise.play.games import Games, Stepper
+from rollwise.simulate.match import Counts, Match, side_of, warn_of_disagreements
 from rollwise.thumb.features import Features
 from rollwise.thumb.language import Rule
 
@@ -412,7 +411,7 @@ def simulate_large(
     names = [policy] if against is None else [policy, against]
     if games < len(names):
         raise UsageError(f"games is {games}; it must be at least {len(names)}")
-    seed = fresh_seed() if seed is None else check_seed(seed)
+    seed = seed_of(seed)
     # a policy of the rules with this name goes before the answer
     solves = "optimal" in names and "optimal" not in game.policies()
     best = answer() if solves else None

@@ -6,23 +6,34 @@ policy against the optimal policy.
 One search is sequential, since each score decides the next rules. Several searches are independent
 tasks, and the best rules of all are the answer. The first search has the given seed, so several
 searches find at least the rules of a single one.
+
+In a game for three or more, losses are against others with an equilibrium policy: fixed policies of
+all others make a game for a single player. A rule is the same in every seat, so
+chance draws the seat. The search is the one for a single player, and a loss is the mean over the
+seats. Two more figures are certified: the loss in each seat, and the gain of a best response where
+all players use the rule.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
-from rollwise.analysis.losses import Spread, loss_of
-from rollwise.analysis.thumb.clauses import OnGraph
-from rollwise.analysis.thumb.score import Setting
+import numpy as np
+
+from rollwise.analysis.losses import Loss, loss_of
+from rollwise.analysis.thumb.clauses import OnGraph, Setting
 from rollwise.analysis.thumb.search import DIGITS, NUMBERS, Field, Limits, Search
+from rollwise.answer.evaluation import from_each_seat, respond_to
 from rollwise.answer.references import Policies, Subject
 from rollwise.cluster.pool import Pool
 from rollwise.errors import UsageError
+from rollwise.many.equilibrium import Equilibrium
+from rollwise.many.seats import in_a_drawn_seat
 from rollwise.numbers.randomness import derived_seed
-from rollwise.thumb.features import Features
+from rollwise.thumb.features import Columns, Features
 from rollwise.thumb.language import Rule
 from rollwise.thumb.sentences import sentence_of
 
@@ -101,37 +112,18 @@ def search_all(
 
 
 @dataclass(frozen=True)
-class RuleOfThumb:
+class RuleOfThumb(Loss):
     """A rule of thumb with its certified loss.
-
-    A loss is a win probability, or points; in a game for two the mean over the seats.
 
     Attributes
     ----------
     rule : Rule
     text : str
         The rule in words.
-    loss, loss_first, loss_second : float
-        Against optimal play; `loss_second` is None in a game for one.
-    exploitability : float or None
-        The gain of a best response against it, see `rollwise.answer.evaluation`.
-    error_bound : float
-        Of the losses.
-    exploitability_bound : float or None
-    spread : Spread or None
-        The range of the losses, if they depend on the optimal player's choice among equally good
-        actions.
     """
 
-    rule: Rule
-    text: str
-    loss: float
-    loss_first: float
-    loss_second: float | None
-    exploitability: float | None
-    error_bound: float
-    exploitability_bound: float | None
-    spread: Spread | None = None
+    rule: Rule = field(kw_only=True)
+    text: str = field(kw_only=True)
 
     @property
     def numbers(self) -> int:
@@ -268,4 +260,118 @@ def certified_rule(policies: Policies, rule: Rule, features: Features | None = N
     graph = policies.graph
     unit = () if policies.game is None else policies.game.action_unit
     loss = loss_of(policies, rule.policy(graph, policies.game, features=features))
-    return RuleOfThumb(rule, sentence_of(rule, graph, unit), *loss)
+    return RuleOfThumb(**vars(loss), rule=rule, text=sentence_of(rule, graph, unit))
+
+
+@dataclass(frozen=True)
+class SeatsRule:
+    """A rule of thumb, with its loss in each seat.
+
+    Attributes
+    ----------
+    of_search : RuleOfThumb
+        The rule; its loss is the mean over the seats.
+    text : str
+        The rule in words.
+    losses : tuple of float
+        The loss against the equilibrium policy in each seat, where all others play the latter.
+    error_bound : float
+        Of the losses and their mean.
+    gain : float
+        The largest gain of a seat by its best response where all others play the rule.
+    gain_bound : float
+        The error bound of the gain.
+    """
+
+    of_search: RuleOfThumb
+    text: str
+    losses: tuple[float, ...]
+    error_bound: float
+    gain: float
+    gain_bound: float
+
+    @property
+    def loss(self) -> float:
+        """The mean of the losses."""
+        return sum(self.losses) / len(self.losses)
+
+
+@dataclass(frozen=True)
+class SeatsFrontier:
+    """The best rules: each has more numbers than the one before, and loses less.
+
+    Attributes
+    ----------
+    rules : tuple of SeatsRule
+    search : Frontier
+        The facts of the search.
+    """
+
+    rules: tuple[SeatsRule, ...]
+    search: Frontier
+
+
+@dataclass(frozen=True, eq=False)
+class _InADrawnSeat(Features):
+    """The features of a game, in the graph of one player in a drawn seat.
+
+    Attributes
+    ----------
+    whole : Features
+        Of the game.
+    """
+
+    whole: Features = field(kw_only=True)
+
+    @cached_property
+    def states(self) -> Columns:
+        size = self.whole.graph.n_states
+        index = (np.arange(self.graph.n_states) - 1) % size  # state 0 has no choice
+        return {name: column[index] for name, column in self.whole.states.items()}
+
+    @cached_property
+    def actions(self) -> Columns:
+        # the first action draws the seat, and the others' states have no choice
+        after = self.graph.n_actions - 1 - self.whole.graph.n_actions
+        return {name: np.pad(column, (1, after)) for name, column in self.whole.actions.items()}
+
+    @property
+    def of_the_sheet(self) -> bool:
+        return self.whole.of_the_sheet
+
+
+def find_seats_rules(equilibrium: Equilibrium, numbers: int = NUMBERS, **how: Any) -> SeatsFrontier:
+    """Look for the best rules of thumb of a game for three or more.
+
+    Parameters
+    ----------
+    equilibrium : Equilibrium
+        The policies of all others.
+    numbers, **how
+        As `rollwise.analysis.thumb.frontier.find_rules` takes them.
+    """
+    graph = equilibrium.graph
+    drawn = in_a_drawn_seat(graph, equilibrium.policy.probability)
+    whole = Features(graph, equilibrium.game)
+    own = _InADrawnSeat(drawn, whole=whole)
+    search = find_rules(Policies(drawn), numbers, features=own, **how)
+    rules = tuple(_certified(equilibrium, rule, whole) for rule in search.rules)
+    return SeatsFrontier(rules, search)
+
+
+def _certified(equilibrium: Equilibrium, of_search: RuleOfThumb, features: Features) -> SeatsRule:
+    """A rule with its certified losses."""
+    graph, others = equilibrium.graph, [equilibrium.policy.probability] * (equilibrium.players - 1)
+    policy = of_search.rule.policy(graph, equilibrium.game, features=features)
+    got, off = from_each_seat(graph, [policy.probability, *others])
+    pairs = zip(equilibrium.worth, got, strict=True)
+    response = respond_to(graph, policy)
+    gains = zip(response.best, response.win_probabilities, strict=True)
+    return SeatsRule(
+        of_search,
+        sentence_of(of_search.rule, graph, equilibrium.game.action_unit),
+        tuple(best - has for best, has in pairs),
+        equilibrium.error_bound + off,
+        max(best - has for best, has in gains),
+        2.0 * response.error_bound,
+    )

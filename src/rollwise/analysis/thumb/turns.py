@@ -29,7 +29,7 @@ from rollwise.graph import KEEP, ROLLS_LEFT, StateGraph, sign_of
 from rollwise.kernels.jit import index, kernel
 from rollwise.layers import Layer
 from rollwise.methods.result import Status
-from rollwise.play.steps import drawn, heaped
+from rollwise.play.games import drawn, heaped
 from rollwise.proofs.layers import look_ahead, throw_dice
 from rollwise.thumb.features import (
     Asked,

@@ -29,7 +29,7 @@ from rollwise.errors import RulesError
 from rollwise.faults import is_users
 from rollwise.game import Game
 from rollwise.numbers.shares import BITS, MOST_PLAYERS, SCALE, SHARES_SCALE
-from rollwise.reach import closure_read, globals_read, names_in
+from rollwise.reach import closure_read, codes_in, globals_read, names_in
 from rollwise.then import (
     DRAW,
     LEAST_PAYOFF,
@@ -109,14 +109,15 @@ def key_of(functions: Mapping[str, Function], *facts: Any) -> Key:
     return Key(text, encoder.lasts)
 
 
-def attributes_read(module: Any, names: Iterable[str]) -> dict[str, Any]:
-    """The values of the attributes of a module, or of a class, among some names."""
-    return {name: getattr(module, name) for name in sorted(names) if hasattr(module, name)}
+def parts_read(value: Any, names: Iterable[str]) -> dict[str, Any]:
+    """The values of the attributes of a module, or of a user's class, among some names.
 
-
-def goes_with_version(module: Any) -> bool:
-    """Whether a module's content is fixed within one version."""
-    return module.__name__.partition(".")[0] in VERSIONED
+    None of another value, or of a module whose content is fixed within one version.
+    """
+    is_module = isinstance(value, types.ModuleType)
+    if not (value.__name__.partition(".")[0] not in VERSIONED if is_module else is_place(value)):
+        return {}
+    return {name: getattr(value, name) for name in sorted(names) if hasattr(value, name)}
 
 
 def _joined(tag: str, parts: Iterable[bytes]) -> bytes:
@@ -181,8 +182,8 @@ class _Encoder:
         if helper is not None or isinstance(value, types.FunctionType):
             return self._function(helper or value)
         if isinstance(value, types.ModuleType) or is_place(value):
-            read = {} if goes_with_version(value) else attributes_read(value, names)
-            return _joined("module", [value.__name__.encode(), self.mapping(read.items(), names)])
+            read = self.mapping(parts_read(value, names).items(), names)
+            return _joined("module", [value.__name__.encode(), read])
         return None
 
     def _of_class(self, value: Any) -> bytes | None:
@@ -398,8 +399,7 @@ def drawn_by(game: Game) -> tuple[str, str] | None:
                 if (drawing or reading) and _is_loaded(function.__code__, name):
                     return called, f"draws with {drawing}" if drawing else f"reads {reading}"
                 pending.append(value)
-                if isinstance(value, types.ModuleType) and not goes_with_version(value):
-                    pending += attributes_read(value, names).values()
+                pending += parts_read(value, names).values()
             # Any name may be that of a method of the game: some are followed that aren't called.
             methods = (getattr(type(game), name, None) for name in names)
             pending += [m for m in methods if m not in (Game.start, Game.roots)]
@@ -449,8 +449,8 @@ def _reading(name: str, value: Any, names: set[str]) -> str:
 
 def _is_loaded(code: types.CodeType, name: str) -> bool:
     """Whether a function uses a name by itself, and not only as an attribute."""
-    inner = [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
     return any(
         step.argval == name and step.opname in ("LOAD_GLOBAL", "LOAD_DEREF")
-        for step in dis.get_instructions(code)
-    ) or any(_is_loaded(part, name) for part in inner)
+        for part in codes_in(code)
+        for step in dis.get_instructions(part)
+    )

@@ -37,14 +37,14 @@ import numpy as np
 
 from rollwise.builders.compiled.cache_key import (
     NotCompilable,
-    attributes_read,
-    goes_with_version,
     helper_of,
     is_place,
+    parts_read,
 )
 from rollwise.builders.compiled.reads import as_constant
+from rollwise.builders.compiled.sources import definition_of
 from rollwise.faults import is_users
-from rollwise.reach import closure_read, globals_read, names_in
+from rollwise.reach import closure_read, codes_in, globals_read, names_in
 from rollwise.then import won_by
 
 # Trees of translated and untranslated functions, by their code; see `tree_of`.
@@ -102,20 +102,10 @@ def translated(function: FunctionType) -> Translation:
 
 def _definition(function: FunctionType) -> ast.FunctionDef | None:
     """The source of a user's function, without annotations and the like."""
-    if not is_users(function.__code__.co_filename):
-        return None
-    try:
-        lines, first = inspect.getsourcelines(function)
-        source = "".join(lines)
-        indented = source[:1].isspace()
-        tree: Any = ast.parse(f"if True:\n{source}" if indented else source)
-    except (OSError, TypeError, SyntaxError, IndexError):
-        return None
-    definition = tree.body[0].body[0] if indented else tree.body[0]
+    is_own = is_users(function.__code__.co_filename)
+    definition = definition_of(function) if is_own else None
     if not isinstance(definition, ast.FunctionDef):
         return None
-    # Lines as in the file, for messages; the added `if` has a line of its own.
-    ast.increment_lineno(definition, max(first, 1) - 1 - indented)
     arguments = definition.args
     definition.decorator_list, definition.returns, arguments.defaults = [], None, []
     arguments.kw_defaults = [None for _ in arguments.kwonlyargs]
@@ -147,21 +137,21 @@ def compiled(
 
 def _same(one: CodeType, other: CodeType) -> bool:
     """Whether two code objects do the same."""
-    inner = [
-        [part for part in code.co_consts if isinstance(part, CodeType)] for code in (one, other)
-    ]
     mine, theirs = (
-        (
-            code.co_code,
-            code.co_names,
-            code.co_varnames,
-            code.co_freevars,
-            code.co_cellvars,
-            [repr(part) for part in code.co_consts if not isinstance(part, CodeType)],
-        )
-        for code in (one, other)
+        [
+            (
+                code.co_code,
+                code.co_names,
+                code.co_varnames,
+                code.co_freevars,
+                code.co_cellvars,
+                [isinstance(part, CodeType) or repr(part) for part in code.co_consts],
+            )
+            for code in codes_in(whole)
+        ]
+        for whole in (one, other)
     )
-    return mine == theirs and all(map(_same, *inner)) and len(inner[0]) == len(inner[1])
+    return mine == theirs
 
 
 def instead_of(kind: type) -> str:
@@ -534,14 +524,13 @@ class Freezer:
             if helper not in self._helpers:
                 self.function(helper, self._helpers)
             return self._helpers[helper]
-        if (isinstance(value, types.ModuleType) and not goes_with_version(value)) or is_place(
-            value
-        ):
-            module = types.ModuleType(value.__name__)
-            for name, item in attributes_read(value, names).items():
-                setattr(module, name, self._value(item, names))
-            return module
-        return as_constant(value)
+        read = parts_read(value, names)
+        if not read:
+            return as_constant(value)
+        module = types.ModuleType(value.__name__)
+        for name, item in read.items():
+            setattr(module, name, self._value(item, names))
+        return module
 
 
 @dataclass(frozen=True)

@@ -19,19 +19,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
 from functools import cached_property
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
 from rollwise.builders.compiled.cache_key import (
     RULES,
     NotCompilable,
-    attributes_read,
-    goes_with_version,
     helper_of,
-    is_place,
+    parts_read,
 )
 from rollwise.faults import is_users
-from rollwise.reach import closure_read, functions_reached, globals_read, names_in
+from rollwise.reach import closure_read, codes_in, functions_reached, globals_read, names_in
 
 MISSING = object()  # stands for an unknown value
 
@@ -87,11 +85,11 @@ class Source:
 
     @cached_property
     def _trees(self) -> list[tuple[Any, ast.AST]]:
-        return [(f, tree) for f in self._functions if (tree := _tree_of(f)) is not None]
+        return [(f, tree) for f in self._functions if (tree := definition_of(f)) is not None]
 
 
-def _tree_of(function: Any) -> ast.AST | None:
-    """The syntax tree of a function, with the line numbers of its file."""
+def definition_of(function: Any) -> Any:
+    """The syntax tree of a function, with the line numbers of its file; None if unknown."""
     try:
         lines, first = inspect.getsourcelines(function)
         indented = lines[0][:1].isspace()
@@ -99,11 +97,11 @@ def _tree_of(function: Any) -> ast.AST | None:
     except (OSError, TypeError, SyntaxError, IndexError):
         return None
     definition: Any = tree.body[0]
-    if indented:
+    if indented:  # the added `if` has a line of its own
         definition = definition.body[0]
     definition.outermost = True
     ast.increment_lineno(definition, max(first, 1) - 1 - indented)
-    return definition  # type: ignore[no-any-return]
+    return definition
 
 
 def compared_by_identity(game: Any) -> str:
@@ -137,8 +135,7 @@ def compared_by_identity(game: Any) -> str:
 
 def _asks_identity(code: CodeType) -> bool:
     """Whether a function or an inner function has an ``is``."""
-    inner = [part for part in code.co_consts if isinstance(part, CodeType)]
-    return dis.opmap["IS_OP"] in code.co_code[::2] or any(map(_asks_identity, inner))
+    return any(dis.opmap["IS_OP"] in part.co_code[::2] for part in codes_in(code))
 
 
 def _never_is(term: ast.expr, other: ast.expr, source: Source, place: Place) -> bool:
@@ -215,7 +212,7 @@ class Reached:
 
     def _called_by(self, function: Any) -> list[Any]:
         names, methods = set(), set()
-        for code in _codes(function.__code__):
+        for code in codes_in(function.__code__):
             before = ""
             for one in dis.get_instructions(code):
                 if one.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF"):
@@ -226,9 +223,8 @@ class Reached:
                 before = one.opname
         around = {**globals_read(function), **closure_read(function)}
         read = [value for name, value in around.items() if name in names]
-        for module in [v for v in read if isinstance(v, ModuleType) or is_place(v)]:
-            if not goes_with_version(module):
-                read += attributes_read(module, names_in(function.__code__)).values()
+        for value in list(read):
+            read += parts_read(value, names_in(function.__code__)).values()
         helpers = [helper for value in read if (helper := helper_of(value)) is not None]
         by_numba = [getattr(value, "py_func", None) for value in read]  # compiled by the user
         helpers += [value for value in by_numba if isinstance(value, FunctionType)]
@@ -247,14 +243,6 @@ class Reached:
         return False
 
 
-def _codes(code: CodeType) -> Iterator[CodeType]:
-    """The code of a function and of its inner functions."""
-    yield code
-    for part in code.co_consts:
-        if isinstance(part, CodeType):
-            yield from _codes(part)
-
-
 def _gets_method(one: dis.Instruction) -> bool:
     """Whether an instruction gets an attribute and the attribute is called next."""
     if sys.version_info < (3, 12):
@@ -265,7 +253,7 @@ def _gets_method(one: dis.Instruction) -> bool:
 def _printing_line(function: Any) -> int | None:
     """The line in which a function names ``print``; None if there is none."""
     around = {**vars(builtins), **function.__globals__, **closure_read(function)}
-    for code in _codes(function.__code__):
+    for code in codes_in(function.__code__):
         for one in dis.get_instructions(code):
             reads = one.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF")
             if reads and around.get(one.argval) is print:

@@ -1,4 +1,4 @@
-"""``rollwise evaluate``: the value of a policy."""
+"""``rollwise evaluate`` and ``respond``: the value of a policy, and the best response to it."""
 
 from __future__ import annotations
 
@@ -45,13 +45,15 @@ from rollwise.cli.streams import ASKED
 from rollwise.documents.answers import (
     Evaluated,
     evaluation_document,
+    response_document,
+    seats_response_document,
     shares_document,
     strategy_rows,
     with_rows,
 )
 from rollwise.documents.model import as_number, encode
 from rollwise.errors import UsageError
-from rollwise.game import has_many
+from rollwise.game import Game, has_many
 from rollwise.methods import Setting
 from rollwise.words import in_words
 
@@ -109,7 +111,8 @@ def evaluate(
                    with an option of it).
     --table        The value of the policy in each position, a row each.
     """
-    _check_rows(table, where=where, out=out, csv=csv)
+    if not table:
+        refuse("goes with --table", where=where, out=out, csv=csv)
     form = form_of(out, csv=csv)
     from rollwise.graph.policies import ties_in_play
     from rollwise.methods.result import Status
@@ -212,12 +215,6 @@ def _evaluated(
     return graph, s, mine, theirs, found
 
 
-def _check_rows(table: bool, **rows: Any) -> None:
-    """Refuse the options of rows without rows."""
-    if not table:
-        refuse("goes with --table", **rows)
-
-
 def _tell_rows(
     game: Game, rows: pl.DataFrame, form: str | None, out: Path | None, document: Evaluated
 ) -> None:
@@ -269,3 +266,50 @@ def _print_seats(game: Game, policy: str) -> None:
     graph, shares = policies.graph, evaluate(policies, tuple(seated))
     ties = ties_in_play(graph, *seated) if graph.players == 2 else None
     render(shares_document(graph, shares, ties))
+
+
+@app.command("respond")
+def respond(
+    game: GameArgument,
+    parameters: ParametersArgument = None,
+    to: PolicyOption = ...,  # type: ignore[assignment]
+    state: PositionOption = None,
+) -> None:
+    """Find the best response to a policy, and its gain."""
+    from rollwise.answer.evaluation import best_response
+    from rollwise.graph.policies import ties_in_play
+
+    chosen = read_game(game, parameters)
+    if answered_apart(chosen, "respond", to, state=state):
+        return
+    if has_many(chosen):
+        refuse_with_seats(chosen, state=state)
+        _print_response_of_seats(chosen, to)
+        return
+    position = None if state is None else read_state(state, chosen)
+    with Progress() as progress:
+        policies = policies_of(chosen, progress)
+        graph = policies.graph
+        s = 0 if position is None else graph.find(position)
+        progress("responding", 0, None)
+        opponent = policies.find(to)
+        response = best_response(policies, opponent, starts=[s])
+        # the response to an optimal policy has the value of the game; that to a mixture hasn't
+        resting = None
+        if opponent.mixes:
+            resting = ties_in_play(graph, opponent, response.response, start=s)
+    render(response_document(graph, response, s, resting))
+
+
+def _print_response_of_seats(game: Game, to: str) -> None:
+    """Print the best result of one seat against one policy of all others."""
+    from rollwise.answer.evaluation import ADVERSARIES, ALLIES, respond_to, respond_to_all
+
+    with Progress() as progress:
+        policies = policies_of(game, progress, any_players=True)
+        policy = None if to in (ADVERSARIES, ALLIES) else policies.find(to)
+    if policy is None:
+        response = respond_to_all(policies.graph, to)
+    else:
+        response = respond_to(policies.graph, policy)
+    render(seats_response_document(policies.graph, response))

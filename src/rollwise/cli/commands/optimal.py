@@ -118,10 +118,10 @@ def distribution(
     --exact            Probabilities as fractions.
     --csv              Print comma-separated values.
     """
+    from rollwise.analysis.chain import distribution_given, followed
     from rollwise.analysis.contest import distribution_of_chase
     from rollwise.analysis.distributions import distribution as distribution_of
     from rollwise.analysis.distributions import exact_distribution
-    from rollwise.analysis.events import distribution_given, followed
     from rollwise.analysis.observed_scores import simulated_scores
     from rollwise.analysis.second_aims import condition_of, is_of_score, score_ranges, second_aims
     from rollwise.answer.filters import numbered

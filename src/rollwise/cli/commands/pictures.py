@@ -133,7 +133,7 @@ def plot(
     solution = _solved(chosen, kind, where, load)
     if with_ is not None:
         from rollwise.answer.references import Policies
-        from rollwise.coach.game_files import made_scores
+        from rollwise.coach.json_lines import made_scores
 
         choices["made"] = tuple(made_scores(with_, Policies.of(solution)).tolist())
     figure, title = draw(solution, kind, **choices), f"{solution.graph.title}: {kind}"

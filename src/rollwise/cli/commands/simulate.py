@@ -187,11 +187,11 @@ def _tell(
     seed: int | None,
 ) -> None:
     """Games, move by move."""
-    from rollwise.numbers.randomness import check_seed, fresh_seed
+    from rollwise.numbers.randomness import seed_of
     from rollwise.simulate import tell
 
     graph = policies.graph
-    start = fresh_seed() if seed is None else check_seed(seed)
+    start = seed_of(seed)
     stories = ((n, tell(policies, first, second, seed=n)) for n in range(start, start + games))
     names = [one.name for one in (first, second or first)[: graph.players]]
     render(told_games_document(graph, names, dict(stories)))

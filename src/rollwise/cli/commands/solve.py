@@ -93,7 +93,8 @@ def solve(
     _check_places(history, save, by_layer, resume=resume, workers=workers)
     check_place(certificate)
     proved = {"save": save, "certificate": certificate, "tolerance": tolerance}
-    _check_estimate(method, history=history, **proved)
+    if find_method(method).estimates:
+        refuse("is for answers that are proved, and not for estimates", history=history, **proved)
     elsewhere = _unusual(method, mode) | {"tolerance": tolerance, "history": history}
     if values.get("as") in ("contest", "blind"):
         others = {"max_states": ASKED.max_states, "by_layer": by_layer, "set": settings}
@@ -165,12 +166,6 @@ def _check_places(
         refuse(because, workers=workers)
     check_history_path(history)
     check_place(None if by_layer else save)
-
-
-def _check_estimate(method: str, **proved: Any) -> None:
-    """Refuse options about proofs for a method of estimates."""
-    if find_method(method).estimates:
-        refuse("is for answers that are proved, and not for estimates", **proved)
 
 
 def _tell(
@@ -324,7 +319,7 @@ def print_contest(kind: type[Game], values: Mapping[str, str]) -> None:
 
 def _print_blind_contest(game: Game) -> None:
     """Solve a contest of two with hidden scores, and print it."""
-    from rollwise.analysis.blind_contest import solve_blind_contest
+    from rollwise.analysis.contest import solve_blind_contest
     from rollwise.documents.contests import blind_contest_document
 
     render(blind_contest_document(*_timed(lambda: solve_blind_contest(game))))

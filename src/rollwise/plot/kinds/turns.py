@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from rollwise.analysis.balance import Decided
-from rollwise.analysis.lengths import Floats, Lengths, lengths, turns_text
+from rollwise.analysis.lengths import Floats, Lengths, Turns, lengths
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.errors import UsageError
@@ -54,23 +53,22 @@ def _parts(graph: StateGraph, found: Lengths) -> list[tuple[str, Floats, str]]:
     ]
 
 
-def draw_decided(graph: StateGraph, found: Decided, sure: float) -> go.Figure:
+def draw_decided(graph: StateGraph, found: Turns, sure: float) -> go.Figure:
     """Bars for the first turn at which a game is decided.
 
     Parameters
     ----------
-    found : Decided
+    found : Turns
         Distribution of this turn.
     sure : float
         The winner's chance from then on, at least.
     """
     notes = [
         f"Decided: from that turn on the winner's chance is at least {sure:.0%}. Half of the games "
-        f"are by turn {turns_text(found.quantile(0.5), found.longest)}, nine in ten by turn "
-        f"{turns_text(found.quantile(0.9), found.longest)}."
+        f"are by turn {found.quantile_text(0.5)}, nine in ten by turn {found.quantile_text(0.9)}."
     ]
     title = f"{graph.title}: in which turn a game is decided"
-    parts = [("decided", found.turn, BLUE)]
+    parts = [("decided", found.chance, BLUE)]
     return _bars(title, notes, "turns", "turn" + _WHOSE[2], parts, 0, _last(found))
 
 
@@ -162,7 +160,7 @@ def _bars(
     return sheet.finish_over(least, last, EDGE, (25, 8), showgrid=False)
 
 
-def _last(found: Lengths | Decided) -> int:
+def _last(found: Turns) -> int:
     """The last drawn turn."""
     last = found.quantile(SHOWN)
     return min(max(found.longest if last is None else last, 1), MOST_BARS)
