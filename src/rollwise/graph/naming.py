@@ -22,6 +22,7 @@ THROW = -1  # the number of the action that throws, in a game with throws
 NO_THROW = -(2**31)  # in the columns of a throw, in a position before it
 KEEP = 2**30  # the least number of an action that keeps dice of a pool; the code is added
 ROLLS_LEFT = "rolls_left"  # the last column of a throw of a pool
+ONLY_MOVE = "the only move"  # the name of action 0 without a name, where there is no choice
 
 
 def title_of(game: str, parameters: Mapping[str, Any]) -> str:
@@ -70,6 +71,8 @@ class Vocabulary:
     def __init__(self, labels: Sequence[int], names: Mapping[int, str]) -> None:
         self.labels = tuple(labels)
         self.names = {label: name for label, name in names.items() if name.strip()}
+        if not {*self.labels} - {0, THROW}:
+            self.names.setdefault(0, ONLY_MOVE)
         if THROW in self.labels:
             self.names[THROW] = "throw"
 
@@ -104,6 +107,8 @@ class Vocabulary:
 
         Actions of one name have their numbers as well: ``left [2]``.
         """
+        if list(labels) == [0]:
+            return [self.names.get(0, ONLY_MOVE)]
         texts = [self.text(label) for label in labels]
         plain = [_plain(text) for text in texts]
         return [
@@ -135,6 +140,8 @@ class Vocabulary:
         text = action.strip()
         if text in self._called:
             return self._called[text]
+        if text == ONLY_MOVE:
+            return (0,)
         if _NUMBER.fullmatch(text) and not self._names_numbers:
             return (int(text),)
         return [label for label in self.labels if f"{self.text(label)} [{label}]" == text]
@@ -177,6 +184,7 @@ class Vocabulary:
         # after its first word: "6 6" means "keep 6 6".
         hits = hits or [place for place, known in enumerate(texts) if _begins(known, text)]
         hits = hits or [k for k, known in enumerate(texts) if text and _rest(known) == text]
+        hits = hits or [k for k, known in enumerate(texts) if (known, text) == (ONLY_MOVE, "0")]
         if len(hits) == 1:
             return hits[0]
         raise self._refusal(labels, typed, several=bool(hits))
