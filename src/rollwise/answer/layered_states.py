@@ -21,6 +21,7 @@ from rollwise.answer.layer_folder import ALL, START, open_folder
 from rollwise.errors import UnknownState, UsageError, spelled
 from rollwise.game import Game
 from rollwise.graph import THROW, title_of
+from rollwise.graph.layout import field_words
 from rollwise.graph.naming import Vocabulary
 from rollwise.graph.typed import find_state, row_of
 
@@ -179,7 +180,11 @@ class LayeredStates:
             raise UnknownState(
                 f"{self.title}: only the answer of the start was kept; {save} keeps all of them"
             )
-        return index if index >= 0 else find_state(self.states, self.field_names, row, self.title)
+        return (
+            index
+            if index >= 0
+            else find_state(self.states, self.field_names, row, self.title, field_words(self.game))
+        )
 
     def numbers_of(self, rows: NDArray[np.int32]) -> Ints:
         """The numbers of many positions, (n,) int64, given by their fields: (n, n_fields) int32.

@@ -32,11 +32,11 @@ from rollwise.documents.model import (
     encode,
     game_head,
     html_of,
-    place_text,
     state_fields,
     unit,
 )
 from rollwise.documents.solved import Draws, Seats, Unit, exactly, kind_of, seats_worth
+from rollwise.graph.naming import state_text
 from rollwise.graph.view import TIED
 from rollwise.numbers.printed import (
     Printed,
@@ -467,7 +467,7 @@ class Evaluated(PolicyWorth, frozen=True, kw_only=True, tag="rollwise/evaluate/1
                 yield f"  {self.equally_good.text}"
             return
         versus = f" against {self.against}" if self.against else ""
-        yield f"{self.policy}{versus}, at {place_text(self.state or {})}"
+        yield f"{self.policy}{versus}, at {state_text(self.state or {})}"
         if self.iterate:
             yield from self._iterate(self.iterate)
             return
@@ -575,7 +575,7 @@ class Responded(PolicyWorth, frozen=True, kw_only=True, tag="rollwise/respond/1"
                 yield f"  seat {seat + 1} {self.gets} {number}{plain[seat] if plain else ''}"
             yield f"  ({worst.sure})"
             return
-        yield f"best response to {self.to}, at {place_text(self.state or {})}"
+        yield f"best response to {self.to}, at {state_text(self.state or {})}"
         yield from self.worth_lines()
         bound = as_number(self.exploitability_bound)
         gain = certified(max(as_number(self.exploitability), 0.0), bound)
@@ -680,4 +680,4 @@ def _notebook_blocks(of: Any) -> Iterable[str | Rows]:
         states = of.states_where()[:10] if few else np.arange(10)
         rows = strategy_rows(of.cells_of(states))
         return [repr(of)[1:-1], rows, f"{len(states)} of {len(of):,} states, see table()"]
-    return [place_text(of.state), *advice_document(None, of).blocks()]
+    return [state_text(of.state), *advice_document(None, of).blocks()]

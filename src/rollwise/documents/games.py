@@ -29,12 +29,12 @@ from rollwise.documents.model import (
     as_number,
     bound_text,
     number_or_none,
-    place_text,
     sizes_text,
     state_fields,
     unit,
 )
 from rollwise.game import Game, rules_in_words
+from rollwise.graph.naming import state_text
 from rollwise.numbers.printed import certified, how_many, in_bytes, rounded_up
 from rollwise.parameters import parameter_specs, typed
 
@@ -496,7 +496,7 @@ class Certified(GameDocument, frozen=True, kw_only=True, tag="rollwise/certify/1
             count = f"{self.compared:,} of {how_many(self.states, 'state')}"
         kind = "error" if self.subject == "values" else "loss"
         largest = rounded_up(as_number(self.largest_error))
-        place = place_text(self.state)
+        place = state_text(self.state)
         yield f"  largest {kind} of {count}: at most {largest} (proved), at {place}"
         given = "infinite" if self.given is None else repr(self.given)
         if self.value is None:

@@ -32,7 +32,7 @@ from msgspec import Meta
 from msgspec import UnsetType as UnsetType
 
 from rollwise.game import Game
-from rollwise.graph.naming import state_text, title_of
+from rollwise.graph.naming import title_of
 from rollwise.numbers.printed import certified, chance, how_many, rounded_up
 
 if TYPE_CHECKING:
@@ -344,11 +344,6 @@ def sizes_text(of: Any) -> str:
 def about_draws(has_draws: bool) -> str:
     """The words behind a chance to win where games can be drawn."""
     return "; a draw is half a win" if has_draws else ""
-
-
-def place_text(state: Mapping[str, int]) -> str:
-    """A state in words: ``board=(0, 2, 1), rival=0``."""
-    return state_text(list(state), state.values())
 
 
 def seconds_text(seconds: Mapping[str, float], kept_from: str | UnsetType = UNSET) -> str:

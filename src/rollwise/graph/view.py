@@ -173,9 +173,8 @@ class State(_Element):
     @property
     def named(self) -> dict[str, int]:
         """Its fields by name, with the throw."""
-        graph = self.graph
-        pairs = zip(graph.columns, graph.row(self.index), strict=True)
-        return {name: field for name, field in pairs if field != NO_THROW or not graph.throw_names}
+        graph, fields = self.graph, self.graph.named(self.index).items()
+        return {name: field for name, field in fields if field != NO_THROW or not graph.throw_names}
 
     @property
     def address(self) -> dict[str, Any]:

@@ -84,7 +84,7 @@ class Situation:
     @property
     def text(self) -> str:
         """The sight in words."""
-        return state_text(list(self.sees), self.sees.values())
+        return state_text(self.sees)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,10 +153,7 @@ class Answer:
             if all(name in one.sees and _plain(one.sees[name]) == x for name, x in wanted.items())
         ]
         if not found:
-            raise UnknownState(
-                f"{self.positions.title}: no player ever sees "
-                f"{state_text(list(sees), sees.values())}"
-            )
+            raise UnknownState(f"{self.positions.title}: no player ever sees {state_text(sees)}")
         return found
 
     @property
@@ -308,7 +305,7 @@ class TreeAnswer(Answer):
             changed = {name: x for name, x in seen.items() if sees.get(name) != x}
             action = self.positions.menus[position][0][sequence - int(side.first[number])]
             name = self.positions.action_name(action, position)
-            text = state_text(list(changed), changed.values())
+            text = state_text(changed)
             parts.append(f"{text}: {name}" if text else name)
         return "; ".join(reversed(parts))
 

@@ -256,6 +256,7 @@ def seen_from(
         parameters=graph.parameters,
         players=1,
         objective="win",
+        words=graph.words,
         **whole,
     )
 
