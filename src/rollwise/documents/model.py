@@ -229,6 +229,24 @@ def html_of(blocks: Iterable[str | Rows], name: str = "table") -> str:
     return "\n".join(parts)
 
 
+def text_of(blocks: Iterable[str | Rows]) -> str:
+    """Blocks as text: lines, and tables with columns made of spaces."""
+    lines: list[str] = []
+    for block in blocks:
+        if isinstance(block, str):
+            lines.append(block)
+            continue
+        table = [list(cells) for cells in (block.heads, *block.cells)]
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        for cells in table if any(map(str.strip, block.heads)) else table[1:]:
+            aligned = (
+                cell.ljust(width) if head in block.left else cell.rjust(width)
+                for head, cell, width in zip(block.heads, cells, widths, strict=True)
+            )
+            lines.append((" " * block.indent + "  ".join(aligned)).rstrip())
+    return "\n".join(lines)
+
+
 def _html_table(rows: Rows, name: str) -> str:
     """A table; columns of text have the class ``text``."""
     kinds = [" class='text'" if head in rows.left else "" for head in rows.heads]
