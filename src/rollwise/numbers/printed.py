@@ -154,7 +154,8 @@ def percent(share: float) -> str:
 def chances(values: Sequence[Number], bounds: Sequence[Number | None]) -> list[Printed]:
     """The chances to win of values between -1 and 1: ``(1 + value) / 2``, as percentages."""
     with localcontext(EXACT):
-        exact = [(1 + Decimal(value)) / 2 for value in values]
+        # a value may be outside by its error
+        exact = [(1 + Decimal(max(min(value, 1), -1))) / 2 for value in values]
     off = [None if bound is None else scaled(bound, 0.5) for bound in bounds]
     return percents(exact, off)
 
