@@ -247,6 +247,11 @@ class Compared(GameDocument, frozen=True, kw_only=True, tag="rollwise/compare/1"
         heads = ("method", "status", "sweeps", "seconds", "error", "claimed error")
         yield Rows((*heads, "optimal policy"), cells, left=("method",))
         yield from (f"{row.method}: {row.status}" for row in self.rows if ": " in row.status)
+        if ("linear-programming", "not a fixed point") in ((x.method, x.status) for x in self.rows):
+            yield (
+                "linear-programming: not a fixed point: the method is for one player; with two "
+                "players the smallest sum of its values may miss the true ones"
+            )
         if any(row.status == "out of time" for row in self.rows):
             yield f"out of time: each method had {self.time_limit:g} s (--time-limit)"
         yield (
