@@ -595,11 +595,12 @@ def _is(outcome: Outcome, then: int, after: list[Any]) -> bool:
 
 
 def _then(outcome: Outcome) -> int:
-    if outcome.ending is None:
+    if not outcome.is_over:
         return skip(outcome.seats_on)
-    if outcome.ending == "end":
+    if outcome.graph.objective != "win":
         return END
-    return bits_of(outcome.payoff) if is_of_seats(outcome.payoff) else payoff(outcome.payoff)
+    paid = outcome.payoff
+    return bits_of(paid) if is_of_seats(paid) else payoff(paid)
 
 
 def thrown_dice(narrator: Narrator, action: int) -> dict[str, Any] | None:
