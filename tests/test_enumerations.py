@@ -15,7 +15,9 @@ from rollwise.errors import ExpressionError, UnknownState
 from rollwise.games import find
 from rollwise.games.pig import Pig
 from rollwise.graph.layout import members_of
+from rollwise.graph.naming import state_text
 from rollwise.graph.typed import typed_state
+from rollwise.hidden.reading import named_fields
 
 RULES = '''
 from dataclasses import dataclass
@@ -108,6 +110,7 @@ def test_members_are_printed_by_name(sheet):
     assert here.named == {"light": 1, "seen.0": 7, "seen.1": 0, "steps": 0}
     assert pickle.loads(pickle.dumps(here.named)) == here.named
     start = "light=red, seen=(red, dark_blue), steps=2"
+    assert state_text(named_fields(game, game.start())) == start  # in games with hidden dice
     assert f"({start})" in output("solve", sheet)
     assert f"({start})" in output("advise", sheet)
     assert start in output("evaluate", sheet, "--policy", "random")

@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 
 from rollwise.errors import PolicyError, UnknownState, UsageError, no_such
 from rollwise.game import Game
-from rollwise.graph.naming import state_text
+from rollwise.graph.layout import field_words
+from rollwise.graph.naming import in_fields, state_text
 from rollwise.hidden.check import OpenGame, bounds, gains_of, plan_of, rounding_bound
 from rollwise.hidden.faces import NARROW, Face, matrix_face
 from rollwise.hidden.open_play import OpenStrategies, minimize_regret_openly, open_game
@@ -153,7 +154,8 @@ class Answer:
             if all(name in one.sees and _plain(one.sees[name]) == x for name, x in wanted.items())
         ]
         if not found:
-            raise UnknownState(f"{self.positions.title}: no player ever sees {state_text(sees)}")
+            named = in_fields(sees, sees.values(), field_words(self.positions.game))
+            raise UnknownState(f"{self.positions.title}: no player ever sees {state_text(named)}")
         return found
 
     @property
