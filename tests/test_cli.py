@@ -294,6 +294,9 @@ def test_compare():
     assert [row["method"] for row in two["rows"]] == ["exact", "linear-programming"]
     assert two["rows"][1]["status"] == "not a fixed point"
     assert two["rows"][1]["error"] > 0.01
+    assert two["rows"][1]["claimed_error"] is None
+    told = output("compare", "piglet", "--methods", "linear-programming")
+    assert "the method is for one player" in told
     assert not two["rows"][1]["optimal_policy"]
     assert "policy-iteration" in output("compare", *SEVEN)
 

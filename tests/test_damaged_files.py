@@ -23,7 +23,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_storage import rewrite
 
-from rollwise.learn.learned import checksum_of
+from rollwise.learn.learned import checksum_of_named
 
 pytestmark = pytest.mark.slow
 
@@ -152,7 +152,7 @@ def test_what_a_column_holds(whole, tmp_path, name):
 def rewrite_learner(path: Path, source: Path, facts: Any, arrays: dict[str, Any]) -> None:
     """Put other facts and arrays into a learner's file, with a checksum that fits."""
     if isinstance(facts, dict) and "checksum" in facts:
-        facts = {**facts, "checksum": checksum_of(arrays)}
+        facts = {**facts, "checksum": checksum_of_named(arrays)}
     text = np.frombuffer(json.dumps(facts).encode(), np.uint8)
     with path.open("wb") as file:
         np.savez(file, facts=text, **arrays)

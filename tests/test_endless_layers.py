@@ -143,29 +143,37 @@ class Sure(Game):
 
 @dataclass(frozen=True)
 class SureThrown(Sure):
-    """The same with a throw before, and a way out through another position."""
+    """The same with a throw before, and a way out through another position, in one lane of many."""
+
+    lanes: int = 1
 
     def throws(self, s):
-        yield 1, 0
-        yield 1, 1
+        for lane in range(2 if s.place else self.lanes):
+            yield 1, lane
 
     def actions(self, s, throw):
         yield 0
         yield 1
 
     def outcomes(self, s, throw, action):
-        if s.place < 2:
-            yield 1, AGAIN, Spot(s.place + 1 if action == 1 else s.place)
-        elif action == 1 and throw == 1:
+        if action == 0:
+            yield 1, AGAIN, s
+        elif s.place == 0:
+            yield 1, AGAIN, Spot(1 + 2 * throw)
+        elif s.place % 2:
+            yield 1, AGAIN, Spot(s.place + 1)
+        elif throw == 1:
             yield 1, WIN, s
         else:
-            yield 1, AGAIN, Spot(1)
+            yield 1, AGAIN, Spot(s.place - 1)
 
     def progress(self, s):
         return min(s.place, 1)
 
 
-@pytest.mark.parametrize("game", [Sure(), SureThrown()], ids=["choices", "throws"])
+@pytest.mark.parametrize(
+    "game", [Sure(), SureThrown(), SureThrown(lanes=1_100)], ids=["choices", "throws", "lanes"]
+)
 def test_the_best_player_of_a_large_answer_does_not_wait_for_ever(game, monkeypatch):
     """Its turns are graphs of some positions, which don't show that waiting goes on."""
     answer = rollwise.solve_by_layers(game)

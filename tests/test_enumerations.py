@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import pickle
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,9 @@ from rollwise.errors import ExpressionError, UnknownState
 from rollwise.games import find
 from rollwise.games.pig import Pig
 from rollwise.graph.layout import members_of
+from rollwise.graph.naming import state_text
 from rollwise.graph.typed import typed_state
+from rollwise.hidden.reading import named_fields
 
 RULES = '''
 from dataclasses import dataclass
@@ -94,6 +98,29 @@ def test_conditions_name_members(sheet, typed, plain):
     assert solution.table(where=typed).equals(solution.table(where=plain))
     asked = ("table", sheet, "--csv", "--where")
     assert output(*asked, typed) == output(*asked, plain)
+
+
+def test_members_are_printed_by_name(sheet):
+    """The texts have the words, and documents keep the numbers."""
+    state = "light=green, seen=(dark_blue, red), steps=0"
+    game = find(sheet)()
+    solution = rollwise.solve(game)
+    here = solution.graph.view.find(typed_state(state, str, members_of(game)))
+    assert str(here) == state
+    assert here.named == {"light": 1, "seen.0": 7, "seen.1": 0, "steps": 0}
+    assert pickle.loads(pickle.dumps(here.named)) == here.named
+    start = "light=red, seen=(red, dark_blue), steps=2"
+    assert state_text(named_fields(game, game.start())) == start  # in games with hidden dice
+    assert f"({start})" in output("solve", sheet)
+    assert f"({start})" in output("advise", sheet)
+    assert start in output("evaluate", sheet, "--policy", "random")
+    assert "light red, seen (red, dark_blue), steps 2" in game.describe(game.start())
+    rows = output("table", sheet, "--where", "light == GREEN and steps == 0").splitlines()
+    assert rows[1].split()[:4] == ["green", "red", "red", "0"]
+    asked = output("advise", sheet, "--json", "--state", state.replace(" ", ""))
+    assert json.loads(asked)["state"] == here.named
+    with pytest.raises(UnknownState, match="light=green, seen=.red, red., steps=7"):
+        solution.advise((1, 0, 0, 7))
 
 
 def test_a_word_that_is_no_member_is_refused(sheet):

@@ -176,8 +176,9 @@ def test_three_agents_share_one_win(capsys):
     table = Policies.of(Pig(5, players=3), any_players=True)
     exact = evaluate_seats(table.graph, [table.find("random")]).win_probabilities
     assert np.abs(wins / 300 - exact).max() < 5 * 0.5 / 300**0.5
-    with pytest.raises(ForMorePlayers):
-        GameEnv("pig", target=5, players=3)
+    for kind in (GameEnv, GameVectorEnv):
+        with pytest.raises(ForMorePlayers, match=r"game for 3: .* GameAECEnv, for PettingZoo"):
+            kind("pig", target=5, players=3)
 
 
 def test_the_notebooks_environment_of_pig():

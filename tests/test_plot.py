@@ -12,11 +12,12 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from cli_runner import run
+from cli_runner import output, run
 from little_games import Faces, Ladder, Shortest
 from throwing import Runners, TwoBoxes
 
 import rollwise
+from rollwise.analysis.distributions import Distribution
 from rollwise.answer.solve import solve
 from rollwise.errors import UsageError
 from rollwise.export import export
@@ -272,6 +273,27 @@ def test_advice_is_a_table_with_the_best_action_marked():
     assert "win probability" in shown
     scored = solve(Threes(dice=1)).advise((1, 0, 0, 0, 0, 0, 0, 0))._repr_html_()
     assert "expected score" in scored
+
+
+def test_results_are_printed_in_the_words_of_the_command_line(tmp_path):
+    pig, three, coin = Pig(target=10), Pig(target=5, players=3), Threes(dice=2)
+    named, crowd, file = "hold-at-20", ("pig", "target=5", "players=3"), tmp_path / "pig.parquet"
+    solve(pig).save(file)
+    commands = {
+        ("advise", "pig", "target=10"): solve(pig).advise((0, 0, 0)),
+        ("evaluate", "pig", "target=10", "--policy", named): rollwise.evaluate(pig, named),
+        ("evaluate", *crowd, "--policy", named): rollwise.evaluate(three, [named]),
+        ("respond", "pig", "target=10", "--to", named): rollwise.best_response(pig, named),
+        ("respond", *crowd, "--to", named): rollwise.best_responses(three, named),
+        ("distribution", "threes", "dice=2"): rollwise.distribution(coin),
+        ("verify", str(file)): rollwise.verify(file),
+    }
+    for command, result in commands.items():
+        said = {" ".join(line.split()) for line in output(*command).splitlines()}
+        lines = [" ".join(line.split()) for line in str(result).splitlines()]
+        assert len(said.intersection(lines)) >= 2, command
+        assert len(said.difference(lines)) <= 2, command
+    assert "distribution: mean 10" in str(Distribution(np.arange(99), np.eye(99)[10], 0.0))
 
 
 @pytest.mark.parametrize(

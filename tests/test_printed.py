@@ -14,6 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
+from rollwise.graph import win_probability
 from rollwise.numbers.intervals import of_chance, of_mean, of_share
 from rollwise.numbers.printed import (
     POINTS,
@@ -216,3 +217,14 @@ def test_zeros_have_no_more_digits_than_doubles():
     """However small their bounds are."""
     assert [row.number for row in column([0.0, 0.0], [3.7e-23, 0.0])] == ["0.000000000000000"] * 2
     assert column([0.0, 1e-20], [3.7e-23, 0.0])[1].number == "0.00000000000000000001000"
+
+
+def test_a_value_beyond_a_certain_win_or_loss_has_a_chance_from_0_to_1() -> None:
+    """An error of the value takes no chance out of the range."""
+    for value, share in {-1 - 4e-16: 0.0, 1 + 4e-16: 1.0, -1.0: 0.0, 0.5: 0.75}.items():
+        assert win_probability(value) == win_probability(np.array([value])) == share
+        (shown,) = chances([value], [5e-16])
+        assert reads(shown.number.removesuffix(" %")) == 100 * Fraction(share)
+    assert math.copysign(1.0, win_probability(-1 - 4e-16)) == 1.0
+    assert win_probability(Fraction(1, 3)) == Fraction(2, 3)
+    assert math.isnan(win_probability(math.nan))

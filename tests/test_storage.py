@@ -20,12 +20,13 @@ from cli_runner import output, refusal, run
 from numba.core.caching import NullCache
 
 import rollwise
-from rollwise.answer.storage import checksum_of, row_checksums
+from rollwise.answer.storage import row_checksums
 from rollwise.errors import OutputError, SolutionFileError
 from rollwise.games.pig import Piglet
 from rollwise.games.threes import Threes
 from rollwise.kernels.compiling import compiled_kernel
 from rollwise.machine import user_cache
+from rollwise.machine.atomic_files import checksum_of
 from rollwise.machine.user_cache import place, private_folder
 
 PIGLET = ("piglet", "target=4")

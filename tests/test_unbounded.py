@@ -18,8 +18,11 @@ import pytest
 
 import rollwise
 from rollwise import AGAIN, END, PASS, Game, payoff
+from rollwise.analysis.reaching import reach
 from rollwise.answer.unbounded import finite
 from rollwise.builders.interpreter import GrowthWarning
+from rollwise.documents.model import text_of
+from rollwise.documents.scores import reached_document
 from rollwise.errors import RulesError
 from rollwise.numbers.unknown import Undecided, Unfollowed, Unknown
 from rollwise.proofs.check_rules import Claims
@@ -271,6 +274,14 @@ def test_the_value_is_that_of_naive_recursion_far_beyond(game, stops, tmp_path, 
 def test_capped_rules_compile(game):
     first, other = (rollwise.build(finite(game), mode=m) for m in ("interpreted", "compiled"))
     assert first.content_hash == other.content_hash
+
+
+def test_chances_of_scores_beyond_a_cap_name_it():
+    """A policy that goes on beyond the cap reaches 40 points."""
+    game = finite(OneDie())
+    found = reached_document(game, [40], reach(game, [40]))
+    assert found.rows[0].chance == 0
+    assert f"play that stops from pot={found.caps['pot']} on" in text_of(found.blocks())
 
 
 def test_rising_fields_may_lie_in_a_tuple():

@@ -16,12 +16,13 @@ from stalling_games import Road, Standoff
 
 import rollwise
 from rollwise import verify
-from rollwise.answer.storage import checksum_of, row_checksums
+from rollwise.answer.storage import row_checksums
 from rollwise.errors import RefusedFile, SolutionFileError
 from rollwise.games import available
 from rollwise.games.bear_off import BearOff
 from rollwise.games.pig import Pig
 from rollwise.machine import parquet_files
+from rollwise.machine.atomic_files import checksum_of
 from rollwise.machine.parquet_files import read_metadata, write_parquet
 
 

@@ -164,3 +164,15 @@ def test_what_is_shown_is_what_is_meant(names, labels):
         assert vocabulary.find_typed(here, text) == place
         if vocabulary.menus_are_numbered:
             assert vocabulary.find_typed(here, str(place + 1), in_menu=True) == place
+
+
+def test_a_forced_action_without_a_name_is_told_in_words():
+    """Action 0 without a choice; beside other actions, and with a name, it keeps its text."""
+    mixed, alone, named = Vocabulary([0, 1], {}), Vocabulary([0], {}), Vocabulary([0], {0: "roll"})
+    assert mixed.texts([0]) == alone.texts([0]) == [alone.text(0)] == ["the only move"]
+    assert mixed.texts([0, 1]) == ["0", "1"]
+    assert mixed.texts([1]) == ["1"]
+    assert named.texts([0]) == ["roll"]
+    for vocabulary in (mixed, alone):
+        for typed in ("the only move", "0"):
+            assert vocabulary.find([0], typed) == vocabulary.find_typed([0], typed) == 0

@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from rollwise.boards import Board, Cell, numbered, text_board
 from rollwise.errors import ParameterError, UsageError
 from rollwise.faults import one_line, shown
+from rollwise.graph.layout import field_words
+from rollwise.graph.naming import in_fields
 from rollwise.hooks import HOOKS
 from rollwise.parameters import ParameterSpec, Value, parameter_specs, word_of
 from rollwise.parameters import parameter as parameter
@@ -299,7 +301,7 @@ class Game:
         By default the fields by name, in their `field_text`. Of many fields only those other than 0
         are named.
         """
-        fields = list(zip(s._fields, s, strict=True))
+        fields = in_fields(s._fields, s, field_words(self)).items()
         named = [(name, field) for name, field in fields if field or len(fields) <= MANY_FIELDS]
         text = ", ".join(
             f"{name} {(not isinstance(field, tuple) and self.field_text(name, field)) or field}"
@@ -328,10 +330,10 @@ class Game:
     def field_text(self, name: str, number: int) -> str:
         """The meaning of a number in a field, for plots: ``1 4 9`` for the set 530.
 
-        `name` is the name of the field, or ``board.0`` in a tuple. By default empty: the number is
-        shown.
+        `name` is the name of the field, or ``board.0`` in a tuple. By default the name of a member
+        of an enumeration, and else empty: the number is shown.
         """
-        return ""
+        return field_words(self).get(name, {}).get(number, "")
 
     def action_text(self, s: Any, *action: Any, **_: Any) -> str:
         """The name of an action without an entry in `action_names`, the same in all states.

@@ -19,7 +19,9 @@ class Hooks:
     plot, report, page : callable
         Methods of an answer, called with the answer and the arguments of the method.
     html : callable
-        The notebook view of a game, an answer, advice, or findings of `check`.
+        The notebook view of a game, an answer, advice, a result, or findings of `check`.
+    text : callable
+        Advice or a result in the words of the command line.
     chase, contest, with_score, within, average, cube : callable
         Methods of a game, called with the game and the arguments of the method.
     finite : callable
@@ -32,6 +34,7 @@ class Hooks:
     report: Callable[..., Any]
     page: Callable[..., Any]
     html: Callable[..., Any]
+    text: Callable[..., Any]
     chase: Callable[..., Any]
     contest: Callable[..., Any]
     with_score: Callable[..., Any]
@@ -43,3 +46,14 @@ class Hooks:
 
 
 HOOKS = Hooks()
+
+
+class InWords:
+    """A result that is printed in the words of the command line."""
+
+    def __str__(self) -> str:
+        return str(HOOKS.text(self))
+
+    def _repr_html_(self) -> str:
+        """The notebook view: the same lines and tables."""
+        return str(HOOKS.html(self))

@@ -35,6 +35,7 @@ from rollwise.graph.endings import regroup
 from rollwise.graph.lotteries import pointers, spans
 from rollwise.graph.policies import Policy, reached_by
 from rollwise.graph.view import Action
+from rollwise.hooks import InWords
 from rollwise.kernels import by_score as kernels
 from rollwise.machine.memory_limits import memory_of_machine
 from rollwise.proofs.endless_play import endless_states, require_ending
@@ -52,7 +53,7 @@ def most_places() -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class Distribution:
+class Distribution(InWords):
     """The probability of each number.
 
     Attributes

@@ -105,6 +105,9 @@ class Advice(NamedTuple):
     seats_bound: float = 0.0
     deviation_gain: float = 0.0
 
+    def __str__(self) -> str:
+        return str(HOOKS.text(self))
+
     def _repr_html_(self) -> str:
         """The notebook view: a row for each action, the best ones marked; or for each throw."""
         return str(HOOKS.html(self))

@@ -31,6 +31,7 @@ from rollwise.errors import ForMorePlayers, UsageError
 from rollwise.graph import StateGraph, win_probability
 from rollwise.graph.choices import look_ahead, taken
 from rollwise.graph.policies import Policy
+from rollwise.hooks import InWords
 from rollwise.many.seats import Stakes, against_all, seen_from
 from rollwise.methods.result import MethodResult, Status
 from rollwise.methods.value_iteration import value_iteration
@@ -42,11 +43,12 @@ ALLIES = "allies"  # all others maximise it
 
 
 @dataclass(frozen=True)
-class Shares:
+class Shares(InWords):
     """The expected result of each seat from the start.
 
     Attributes
     ----------
+    graph : StateGraph
     policies : tuple of str
     win_probabilities : tuple of float
         Expected payoffs in a game with stakes, here and below.
@@ -54,17 +56,19 @@ class Shares:
         Of each of them; proved.
     """
 
+    graph: StateGraph = field(repr=False)
     policies: tuple[str, ...]
     win_probabilities: tuple[float, ...]
     error_bound: float
 
 
 @dataclass(frozen=True)
-class Response:
+class Response(InWords):
     """The best result of each seat where all others play one policy.
 
     Attributes
     ----------
+    graph : StateGraph
     policy : str
     win_probabilities : tuple of float
         Of each seat from the start, with the same policy; empty without a policy.
@@ -74,6 +78,7 @@ class Response:
         Of each of them; proved.
     """
 
+    graph: StateGraph = field(repr=False)
     policy: str
     win_probabilities: tuple[float, ...]
     best: tuple[float, ...]
@@ -94,6 +99,7 @@ def evaluate_seats(graph: StateGraph, policies: Sequence[Policy]) -> Shares:
     profile = [policy.probability for policy in seated]
     runs = [solve_and_certify(seen_from(graph, seat, profile)) for seat in range(graph.players)]
     return Shares(
+        graph,
         tuple(policy.name for policy in seated),
         tuple(float(run.found.values[0]) for run in runs),
         max(float(run.certificate.bounds[0]) for run in runs),
@@ -111,7 +117,7 @@ def respond_to(graph: StateGraph, policy: Policy) -> Response:
     others = [policy.probability] * (graph.players - 1)
     worth, off = from_each_seat(graph, [policy.probability, *others])
     best, best_off = from_each_seat(graph, [None, *others])
-    return Response(policy.name, worth, best, max(off, best_off))
+    return Response(graph, policy.name, worth, best, max(off, best_off))
 
 
 def from_each_seat(
@@ -150,11 +156,12 @@ def respond_to_all(graph: StateGraph, others: str) -> Response:
     """
     n, starts = graph.players, _starts(graph)
     if others == ALLIES:
-        return Response(ALLIES, (), *from_each_seat(graph, [None] * n))
+        return Response(graph, ALLIES, (), *from_each_seat(graph, [None] * n))
     result, certificate, _ = solve_and_certify(against_all(graph))
     stakes = Stakes.of(graph)
     sign = np.where(np.arange(n) == 0, 1.0, -1.0)  # of the others' states, in their eyes
     return Response(
+        graph,
         ADVERSARIES,
         (),
         tuple(stakes.paid(win_probability(sign * result.values[starts])).tolist()),
@@ -181,13 +188,14 @@ THETA = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation:
+class Evaluation(InWords):
     """The value of a policy in every state, or in the states reachable from `starts`.
 
     Values and bounds are NaN in states that are unreachable from `starts`.
 
     Attributes
     ----------
+    graph : StateGraph
     policy, against : str
         Names; the same for a policy evaluated against itself.
     values : (n_states,) float64
@@ -206,10 +214,9 @@ class Evaluation:
         The stopping threshold of the iterative method, which is no bound on the error.
     n_solved : int
         Number of solved positions, counted for each seat.
-    is_score : bool
-        Whether values are expected scores or payoffs, rather than chances to win.
     """
 
+    graph: StateGraph = field(repr=False)
     policy: str
     against: str
     values: NDArray[np.float64] = field(repr=False)
@@ -222,11 +229,21 @@ class Evaluation:
     history: Sequence[float] = field(default=(), repr=False)
     theta: float | None = None
     n_solved: int = 0
-    is_score: bool = False
+
+    @property
+    def is_score(self) -> bool:
+        """Whether values are expected scores or payoffs, rather than chances to win."""
+        return self.graph.is_score
 
     @classmethod
     def of(
-        cls, names: tuple[str, str], seats: Seats, run: MethodResult, bounds: Any, **more: Any
+        cls,
+        graph: StateGraph,
+        names: tuple[str, str],
+        seats: Seats,
+        run: MethodResult,
+        bounds: Any,
+        **more: Any,
     ) -> Self:
         """The evaluation by the result of a method on a graph with seats.
 
@@ -239,6 +256,7 @@ class Evaluation:
         spread = [None] if bounds is None else seats.spread(bounds)
         # one seat stands for both, since the next mover plays the same policy
         return cls(
+            graph,
             *names,
             values[0],
             values[-1] if alone else -values[-1],
@@ -247,7 +265,6 @@ class Evaluation:
             status=run.status,
             sweeps=run.sweeps,
             n_solved=seats.graph.n_states,
-            is_score=seats.graph.is_score,
             **more,
         )
 
@@ -412,7 +429,9 @@ def evaluate(
     names, bounds = (mine.name, mine.name if theirs is None else theirs.name), None
     if certificate is not None:
         bounds = certificate.bounds
-    return Evaluation.of(names, seats, result, bounds, method=method, history=history, theta=theta)
+    return Evaluation.of(
+        graph, names, seats, result, bounds, method=method, history=history, theta=theta
+    )
 
 
 def _shares(policies: Policies, given: Sequence[AnyPolicy]) -> Shares:
@@ -426,7 +445,7 @@ def _shares(policies: Policies, given: Sequence[AnyPolicy]) -> Shares:
     worth = (mine, -mine)[: graph.players]
     if not graph.is_score:
         worth, bound = tuple(win_probability(x) for x in worth), bound / 2.0 + CHANCE_ROUNDING
-    return Shares(tuple(policy.name for policy in seated), worth, bound)
+    return Shares(graph, tuple(policy.name for policy in seated), worth, bound)
 
 
 def best_responses(game: Subject, policy: AnyPolicy) -> Response:
@@ -459,7 +478,7 @@ def best_responses(game: Subject, policy: AnyPolicy) -> Response:
     if not graph.is_score:
         got, bound = (win_probability(got[0]), win_probability(got[1])), bound / 2.0
     bound = max(worth.error_bound, bound + CHANCE_ROUNDING)
-    return Response(chosen.name, worth.win_probabilities, got, bound)
+    return Response(graph, chosen.name, worth.win_probabilities, got, bound)
 
 
 def _swept(
@@ -549,6 +568,7 @@ def best_response(
         return seats.respond(opponent, name, taken(seats.graph, ahead))
 
     return BestResponse.of(
+        policies.graph,
         (name, opponent.name),
         seats,
         result,

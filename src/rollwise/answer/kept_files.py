@@ -30,6 +30,7 @@ from rollwise.builders.rules import Rules
 from rollwise.errors import OutputError, RollwiseError
 from rollwise.game import Game
 from rollwise.graph import FACTS, HELD, Lotteries, StateGraph
+from rollwise.graph.layout import field_words
 from rollwise.graph.lotteries import Components
 from rollwise.machine.atomic_files import read_arrays, remove_abandoned, write_arrays
 from rollwise.machine.switches import jit_disabled
@@ -187,7 +188,7 @@ class Entry:
 
 def graph_of(found: dict[str, Any], game: Game) -> StateGraph:
     """The graph from its parts, with action names from the rules."""
-    facts = {name: found[name] for name in FACTS if name != "action_names"}
+    facts = {name: found[name] for name in FACTS if name not in ("action_names", "words")}
     facts |= {name: tuple(facts[name]) for name in ("field_names", "throw_names")}
     if "action_names" in found:
         names = _by_number(found["action_names"])
@@ -198,6 +199,7 @@ def graph_of(found: dict[str, Any], game: Game) -> StateGraph:
         **{name: found[name] for name in HELD},
         throws=found.get("throws"),
         **facts,
+        words=field_words(game),
         lotteries=Lotteries(*(found[f"lotteries.{name}"] for name in Lotteries._fields)),
     )
     if found["names_hash"] == _names_hash(graph):
@@ -311,7 +313,7 @@ def parts_of_graph(graph: StateGraph, game: Game) -> tuple[dict[str, Any], dict[
         arrays |= dict(zip(COMPONENTS, (components.order, components.indptr), strict=True))
     facts: dict[str, Any] = {name: getattr(graph, name) for name in FACTS}
     facts["parameters"] = dict(graph.parameters)
-    names = facts.pop("action_names")
+    names, _ = facts.pop("action_names"), facts.pop("words")
     if game.made_from is game:
         facts["first_rows"] = first_rows_of(_rules_of(game), graph)
     else:

@@ -41,7 +41,7 @@ from rollwise.builders.rules import as_progress
 from rollwise.errors import OutputError, SolutionFileError
 from rollwise.game import Game
 from rollwise.graph import THROW
-from rollwise.machine.atomic_files import write_error, write_text
+from rollwise.machine.atomic_files import checksum_of, write_error, write_text
 
 Rows = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int32]]
 
@@ -175,7 +175,6 @@ NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS)
 SECONDS_BETWEEN = 1.0  # manifests of a run with many small layers
 BLOCK_ROWS = 512  # of a layer, or less at its end, have a checksum of their own
 SUMS = "block_sums"
-AT_ONCE = 1 << 22  # rows in a step of a checksum
 OF_ITSELF = ',\n "manifest_checksum": "'  # the last entry of the manifest
 ALL, START = "all", "start"  # the states of an answer to keep
 ABOUT = ("start", "n_outcomes", "n_roots", "merging", "extremes")  # of layers
@@ -245,7 +244,7 @@ class LayerFolder(LayerAnswers):
     def has_its_states(self) -> bool:
         """Whether the states match their checksum."""
         known: str = self.about["states_checksum"]
-        return checksum_of([self.states]) == known
+        return checksum_of(self.states) == known
 
     def require(self, game: Game) -> None:
         """Make sure that it is of a game and its rules.
@@ -323,7 +322,7 @@ class LayerFolder(LayerAnswers):
         """Record the checksum of a proved layer."""
         sums = self.sums_of(layer)
         self.sums[slice(*self._first_blocks[layer : layer + 2])] = sums
-        self.checksums[layer] = checksum_of([sums])
+        self.checksums[layer] = checksum_of(sums)
         self.is_written = False
         if self.is_whole or time.monotonic() - self._written > SECONDS_BETWEEN:
             self.write()
@@ -362,7 +361,7 @@ class LayerFolder(LayerAnswers):
         numbers = []
         for i, known in self.checksums.items():
             sums, noted = self.sums_of(i), self.sums[slice(*self._first_blocks[i : i + 2])]
-            if not np.array_equal(sums, noted) or checksum_of([sums]) != known:
+            if not np.array_equal(sums, noted) or checksum_of(sums) != known:
                 numbers.append(i)
         return numbers
 
@@ -370,16 +369,6 @@ class LayerFolder(LayerAnswers):
 def _first_blocks(indptr: NDArray[np.int64]) -> NDArray[np.int64]:
     """The first block of each layer, then the number of blocks: (n_layers + 1,) int64."""
     return np.concatenate([[0], np.cumsum(-(-np.diff(indptr) // BLOCK_ROWS))])
-
-
-def checksum_of(arrays: Sequence[NDArray[Any]]) -> str:
-    """A checksum of the bytes of arrays, a part of them at a time."""
-    digest = hashlib.blake2b(digest_size=16)
-    for array in arrays:
-        for begin in range(0, len(array), AT_ONCE):
-            part = np.ascontiguousarray(array[begin : begin + AT_ONCE])
-            digest.update(part.view(np.uint8).reshape(-1).data)
-    return digest.hexdigest()
 
 
 def _text_checksum(text: str) -> str:

@@ -20,6 +20,7 @@ from rollwise.answer.layer_folder import ALL, START, LayerFacts, open_folder
 from rollwise.errors import UnknownState, UsageError, spelled
 from rollwise.game import Game
 from rollwise.graph import THROW, title_of
+from rollwise.graph.layout import field_words
 from rollwise.graph.naming import Vocabulary
 from rollwise.graph.typed import find_state, row_of
 
@@ -178,7 +179,11 @@ class LayeredStates:
             raise UnknownState(
                 f"{self.title}: only the answer of the start was kept; {save} keeps all of them"
             )
-        return index if index >= 0 else find_state(self.states, self.field_names, row, self.title)
+        return (
+            index
+            if index >= 0
+            else find_state(self.states, self.field_names, row, self.title, field_words(self.game))
+        )
 
     def numbers_of(self, rows: NDArray[np.int32]) -> Ints:
         """The numbers of many positions, (n,) int64, given by their fields: (n, n_fields) int32.
@@ -248,26 +253,25 @@ class LayeredStates:
         graph = with_ends(graph, rows, border_values, self.has_stakes)
         return graph, CertifiedResult(found, proof, seconds)
 
-    def beside(self, numbers: Ints, after: NDArray[np.int32], most: int) -> Ints | None:
-        """These positions first, and then all others of their layers.
-
-        None where play leaves the layers at once, or for more positions than `most`.
+    def staying(self, graph: StateGraph, best: NDArray[np.bool_], numbers: Ints) -> Ints:
+        """The positions to which the best actions of a graph of turns lead in some layers.
 
         Parameters
         ----------
+        graph : StateGraph
+            From `turns`.
+        best : (n_actions,) bool
         numbers : (n,) int64
-        after : (n_after, n_fields) int32
-            The positions after these.
+            Positions of these layers.
         """
-        layers, next_layers = (
-            np.unique(np.searchsorted(self.layers, some, side="right") - 1)
-            for some in (numbers, self.numbers_of(after))
+        owner = np.repeat(np.arange(graph.n_actions), np.diff(graph.outcome_indptr))
+        ends = np.unique(graph.outcome_state[best[owner]])
+        ends = ends[ends >= graph.n_states - graph.n_ends]
+        found = np.unique(self.numbers_of(graph.states[ends, : len(self.field_names)]))
+        layer, layers = (
+            np.searchsorted(self.layers, some, side="right") for some in (found, numbers)
         )
-        stays = np.isin(layers, next_layers).any()
-        if not stays or np.diff(self.layers)[layers].sum() > most:
-            return None
-        every = [np.arange(self.layers[k], self.layers[k + 1]) for k in layers.tolist()]
-        return np.concatenate([numbers, np.setdiff1d(np.concatenate(every), numbers)])
+        return found[np.isin(layer, layers)]
 
     def require_graph(self) -> None:
         """Make sure that the whole game is small enough to be solved again as one graph.

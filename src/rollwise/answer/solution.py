@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 
 FEW = 1000  # for so few states the best actions are found from these alone
-MOST_BESIDE = 2_000  # positions of layers in which ways out of waiting are looked for
+MOST_BESIDE = 2_000  # positions of best play in which ways out of waiting are looked for
 MOST_TURNS = 16  # in the cache
 NO_EQUILIBRIUM = "no equilibrium"  # a status
 
@@ -203,16 +203,20 @@ class Solution:
         """
         if isinstance(self.space, StateGraph):
             return self, states
-        graph, run = self.space.turns(states, self.values, self.error_bounds)
-        part = replace(Solution.of_run(graph, self.game, run), run=None)
+        part = self._turns_at(self.space, states)
         return replace(part, taken=self._taken(part, states)), np.arange(len(states))
+
+    def _turns_at(self, space: LayeredStates, states: NDArray[np.int64]) -> Solution:
+        """The answer on a graph of some positions by layers and their turns."""
+        graph, run = space.turns(states, self.values, self.error_bounds)
+        return replace(Solution.of_run(graph, self.game, run), run=None)
 
     def _taken(self, part: Solution, states: NDArray[np.int64]) -> NDArray[np.int64] | None:
         """The actions of an answer by layers in the graph of some positions and their turns.
 
         Of equally good actions they are those that lead out of waiting, which such a graph doesn't
-        show. With throws the actions are found anew, in small layers; None where waiting does no
-        harm, or in large ones.
+        show. With throws the actions are found anew, from all positions of these layers to which
+        best play can come; None where waiting does no harm, or where there are too many.
         """
         from rollwise.derive.derived_game import places_in
         from rollwise.graph.choices import (
@@ -223,21 +227,25 @@ class Solution:
             may_wait,
         )
 
-        assert not isinstance(self.space, StateGraph)
-        graph = part.graph
-        if not self.space.has_throws:
+        space, graph = self.space, part.graph
+        assert not isinstance(space, StateGraph)
+        if not space.has_throws:
             chosen = np.full(graph.n_states, -1)
-            chosen[: len(states)] = self.space.actions[states]
+            chosen[: len(states)] = space.actions[states]
             return first_of_each_state(graph, graph.action_label == chosen[graph.action_state])
         if not may_wait(graph, part.is_best):
             return None
-        fields = len(self.space.field_names)
-        after = graph.states[graph.n_states - graph.n_ends :, :fields]
-        numbers = self.space.beside(states, after, MOST_BESIDE)
-        if numbers is None:
+        numbers, near = states, space.staying(graph, part.is_best, states)
+        if not len(near):  # play leaves the layers at once
             return None
-        wide, run = self.space.turns(numbers, self.values, self.error_bounds)
-        together = replace(Solution.of_run(wide, self.game, run), run=None)
+        while len(new := np.setdiff1d(near, numbers)):
+            numbers = np.concatenate([numbers, new])
+            if len(numbers) > MOST_BESIDE:
+                return None
+            turns = self._turns_at(space, new)
+            near = space.staying(turns.graph, turns.is_best, states)
+        together = self._turns_at(space, numbers)
+        wide, fields = together.graph, len(space.field_names)
         # play that comes to one of these positions goes on there
         first = wide.n_states - wide.n_ends
         leads = np.arange(wide.n_states + 1)

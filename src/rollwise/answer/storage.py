@@ -10,7 +10,6 @@ writer isn't trusted: a file names no code to run, and its error bounds are prov
 
 from __future__ import annotations
 
-import hashlib
 import json
 import platform
 import time
@@ -28,7 +27,7 @@ from rollwise.game import Game, with_an_end
 from rollwise.games import create, find_installed
 from rollwise.graph import NO_THROW, StateGraph, title_of
 from rollwise.graph.choices import action_gaps, fold_actions
-from rollwise.machine.atomic_files import write_atomically
+from rollwise.machine.atomic_files import checksum_of, write_atomically
 from rollwise.machine.parquet_files import read_metadata, read_parquet, write_parquet
 from rollwise.proofs.check import Verdict
 from rollwise.proofs.check_endless import check_game
@@ -60,13 +59,6 @@ FACTS_OF_VALUES: dict[str, Any] = {
     "sweeps": int,
     "converged": bool,
 }
-
-
-def checksum_of(values: np.ndarray, bounds: np.ndarray) -> str:
-    digest = hashlib.blake2b(digest_size=16)
-    for array in (values, bounds):
-        digest.update(np.ascontiguousarray(array).view(np.uint8).data)
-    return digest.hexdigest()
 
 
 def row_checksums(values: NDArray[np.float64], bounds: NDArray[np.float64]) -> NDArray[np.uint32]:

@@ -35,6 +35,8 @@ from rollwise.errors import ParameterError, RefusedFile, SolutionFileError, Usag
 from rollwise.game import Game
 from rollwise.graph import NO_THROW, StateGraph, sign_of, title_of
 from rollwise.graph.choices import fold_actions
+from rollwise.hooks import InWords
+from rollwise.machine.atomic_files import checksum_of
 from rollwise.machine.parquet_files import is_whole, read_parquet
 from rollwise.proofs.certificate_files import Summary, same_game, write_certificate
 from rollwise.proofs.check import unproved
@@ -55,7 +57,7 @@ MOST_EXACT = 1_000_000  # outcomes that are checked in exact arithmetic: some tw
 
 
 @dataclass(frozen=True)
-class Verification:
+class Verification(InWords):
     """The result of verifying a file.
 
     Attributes
@@ -461,7 +463,7 @@ def _examine(
     elif not np.all(np.isfinite(bounds)):
         state = int(np.argmax(bounds))
         fault = f"it claims no bound on the value of {graph.state_text(state)}"
-    elif storage.checksum_of(values, bounds) != facts["checksum"] or not is_whole(path):
+    elif checksum_of(values, bounds) != facts["checksum"] or not is_whole(path):
         fault = "its bytes don't match their hash"
     return fault, state, float(bounds.max()), verdict.residual
 

@@ -23,6 +23,7 @@ import numpy as np
 
 from rollwise.builders.rules import Rules
 from rollwise.graph import KEEP, THROW, Lotteries, StateGraph, sign_of
+from rollwise.graph.layout import field_words
 from rollwise.graph.lotteries import pointers
 from rollwise.layers import Block, Layer, Pool, block_of
 from rollwise.layers.layer import NO_POOL
@@ -124,6 +125,7 @@ def as_graph(rules: Rules, arrays: Arrays, n_border: int = 0) -> StateGraph:
         n_roots=arrays.n_roots,
         n_border=n_border,
         endless=rules.game.endless,  # type: ignore[arg-type]
+        words=field_words(rules.game),
         **parts,
     )
 

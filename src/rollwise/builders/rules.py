@@ -23,8 +23,8 @@ from rollwise.errors import RulesError, TooManyStates, spelled
 from rollwise.faults import PASSED_ON, failing, fault_text, one_line, shown, whole
 from rollwise.game import Game
 from rollwise.graph import NO_THROW, ROLLS_LEFT
-from rollwise.graph.layout import LEAST, MOST, MOST_NUMBERS, StateLayout, ThrowLayout
-from rollwise.graph.naming import state_text
+from rollwise.graph.layout import LEAST, MOST, MOST_NUMBERS, StateLayout, ThrowLayout, field_words
+from rollwise.graph.naming import in_fields, state_text
 
 if TYPE_CHECKING:
     from rollwise.dice import Pool
@@ -498,7 +498,8 @@ class Rules(Contract):
         return numbers if isinstance(reached, tuple) else numbers[0]
 
     def state_text(self, state: Any) -> str:
-        return state_text(self.field_names, self.layout.numbers(state))
+        numbers = self.layout.numbers(state)
+        return state_text(in_fields(self.field_names, numbers, field_words(self.game)))
 
     def situation(self, row: Sequence[int]) -> Situation:
         """The situation of a row of a graph: the fields, and the throw if there is one."""

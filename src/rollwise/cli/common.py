@@ -15,7 +15,7 @@ from rollwise.cli.streams import ASKED
 from rollwise.errors import ParameterError, UnknownGame, UsageError
 from rollwise.game import Game, has_many
 from rollwise.games import create, find, names_a_file
-from rollwise.graph.naming import state_text, title_of
+from rollwise.graph.naming import title_of
 from rollwise.parameters import read_values
 
 if TYPE_CHECKING:
@@ -192,7 +192,7 @@ def start_text(game: Game) -> str:
     from rollwise.builders.rules import Rules
 
     rules = Rules(game, any_players=True)
-    return state_text(rules.field_names, rules.start_row[0].tolist())
+    return rules.state_text(rules.start)
 
 
 def read_throw(text: str | None) -> tuple[int, ...] | None:

@@ -415,5 +415,6 @@ def derived_graph(
         "parameters": graph.parameters,
         "players": 1,
         "n_roots": found.n_roots,
+        "words": graph.words,
     }
     return StateGraph.of_arrays(**(parts | changed))

@@ -104,7 +104,7 @@ def with_ends(
         return flat
     blank = np.full((n_border, len(flat.field_names) - rows.shape[1]), NO_THROW, np.int32)
     is_won = graph.objective == "win"
-    chance = np.clip(win_probability(values), 0.0, 1.0)
+    chance = win_probability(values)
     # A win probability between 0 and 1 becomes two outcomes, a win and a loss.
     split = (chance > 0) & (chance < 1) & is_won & (not stakes)
     sizes = np.where(split, 2, 1)

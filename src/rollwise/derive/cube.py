@@ -671,6 +671,7 @@ class Cube(DerivedGame):
             players=2,
             objective="win",
             endless=graph.endless,
+            words=graph.words,
         )
         roots = begun(self.first_stake, np.arange(graph.n_roots)).tolist()
         start = roots[0] if self.opening else 0

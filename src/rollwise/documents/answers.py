@@ -32,12 +32,13 @@ from rollwise.documents.model import (
     encode,
     game_head,
     html_of,
-    place_text,
     seats_text,
     state_fields,
+    text_of,
     unit,
 )
 from rollwise.documents.solved import Draws, Seats, Unit, exactly, kind_of, seats_worth
+from rollwise.graph.naming import state_text
 from rollwise.graph.view import TIED
 from rollwise.numbers.printed import (
     as_text,
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
     from rollwise.graph import StateGraph
     from rollwise.graph.policies import Ties
 
+MOST_SCORES = 40  # of a distribution, in a table
 Fraction = Annotated[Maybe[str], about("a fraction")]
 
 
@@ -459,7 +461,7 @@ class Evaluated(PolicyWorth, frozen=True, kw_only=True, tag="rollwise/evaluate/1
                 yield f"  {self.equally_good.text}"
             return
         versus = f" against {self.against}" if self.against else ""
-        yield f"{self.policy}{versus}, at {place_text(self.state or {})}"
+        yield f"{self.policy}{versus}, at {state_text(self.state or {})}"
         if self.iterate:
             yield from self._iterate(self.iterate)
             return
@@ -568,7 +570,7 @@ class Responded(PolicyWorth, frozen=True, kw_only=True, tag="rollwise/respond/1"
                 yield f"  seat {seat + 1} {self.gets} {number}{instead}"
             yield f"  ({worst.sure})"
             return
-        yield f"best response to {self.to}, at {place_text(self.state or {})}"
+        yield f"best response to {self.to}, at {state_text(self.state or {})}"
         yield from self.worth_lines()
         bound = as_number(self.exploitability_bound)
         gain = certified(max(as_number(self.exploitability), 0.0), bound)
@@ -645,14 +647,18 @@ def _worth_facts(graph: StateGraph, found: Evaluation, s: int) -> dict[str, Any]
 
 
 def notebook_view(of: Any) -> str:
-    """The notebook view of a game, an answer, advice in a position, or findings of `check`."""
-    return html_of(_notebook_blocks(of))
+    """The notebook view of a game, an answer, advice, a result, or findings of `check`."""
+    return html_of(_blocks(of))
 
 
-def _notebook_blocks(of: Any) -> Iterable[str | Rows]:
-    import numpy as np
+def text_view(of: Any) -> str:
+    """Advice or a result in the words of the command line."""
+    return text_of(_blocks(of))
 
+
+def _blocks(of: Any) -> Iterable[str | Rows]:
     from rollwise.analysis.findings import Report
+    from rollwise.answer.advice import Advice
     from rollwise.answer.rows import ROWS_SEARCHED
     from rollwise.answer.solution import Solution
     from rollwise.game import Game
@@ -673,4 +679,31 @@ def _notebook_blocks(of: Any) -> Iterable[str | Rows]:
         states = of.states_where()[:10] if few else np.arange(10)
         rows = strategy_rows(of.cells_of(states))
         return [repr(of)[1:-1], rows, f"{len(states)} of {len(of):,} states, see table()"]
-    return [place_text(of.state), *advice_document(None, of).blocks()]
+    if isinstance(of, Advice):
+        return [state_text(of.state), *advice_document(None, of).blocks()]
+    return _result_blocks(of)
+
+
+def _result_blocks(of: Any) -> Iterable[str | Rows]:
+    """The blocks of an evaluation, a response, a verification or a distribution."""
+    from rollwise.answer.evaluation import BestResponse, Evaluation, Response, Shares
+    from rollwise.answer.verify import Verification
+    from rollwise.documents.games import verification_document
+    from rollwise.documents.scores import Distributions, distribution_document
+
+    if isinstance(of, Shares):
+        return shares_document(of.graph, of).blocks()
+    if isinstance(of, Response):
+        return seats_response_document(of.graph, of).blocks()
+    if isinstance(of, Verification):
+        return verification_document(of).blocks()
+    if isinstance(of, Evaluation):
+        state = int(np.argmin(np.isnan(of.values)))  # the first one that was evaluated
+        if isinstance(of, BestResponse):
+            return response_document(of.graph, of, state).blocks()
+        return evaluation_document(of.graph, of, state).blocks()
+    scores = distribution_document("distribution", of, None)
+    if len(scores.rows) > MOST_SCORES:
+        return scores.lines()
+    facts: dict[str, Any] = {"game": "", "parameters": {}, "state": {}}
+    return Distributions(**facts, counted="points", policies=[scores]).blocks()

@@ -23,12 +23,11 @@ from rollwise.documents.model import (
     about,
     as_number,
     game_head,
-    place_text,
     state_fields,
     unit,
 )
 from rollwise.documents.solved import AVERAGE, Unit
-from rollwise.graph.naming import title_of
+from rollwise.graph.naming import state_text, title_of
 from rollwise.graph.policies import ties_in_play
 from rollwise.numbers.printed import (
     POINTS,
@@ -206,7 +205,7 @@ class Versions(Document, frozen=True, kw_only=True, tag="rollwise/diff/1"):
             words, scale = ("state", "was best", "is best"), 1.0 if is_score else 100.0
             cells = (
                 (
-                    place_text(one.state),
+                    state_text(one.state),
                     one.old_action,
                     one.new_action,
                     f"{scale * one.cost:z.4f}",
@@ -414,7 +413,7 @@ class Exploited(GameDocument, frozen=True, kw_only=True, tag="rollwise/exploit/1
         yield f"It differs from optimal play in {self.states_that_differ:,} positions:"
         words = ("position", "optimal", "instead")
         differences = (
-            (place_text(one.state), one.optimal, one.best, f"{scale * one.gain:z.4f}")
+            (state_text(one.state), one.optimal, one.best, f"{scale * one.gain:z.4f}")
             for one in self.differences
         )
         gains = f"gains a game ({'points' if unit == 'points' else POINTS})"

@@ -29,12 +29,12 @@ from rollwise.documents.model import (
     as_number,
     bound_text,
     number_or_none,
-    place_text,
     sizes_text,
     state_fields,
     unit,
 )
 from rollwise.game import Game, rules_in_words
+from rollwise.graph.naming import state_text
 from rollwise.numbers.printed import certified, how_many, in_bytes, rounded_up
 from rollwise.parameters import parameter_specs, typed
 
@@ -247,6 +247,11 @@ class Compared(GameDocument, frozen=True, kw_only=True, tag="rollwise/compare/1"
         heads = ("method", "status", "sweeps", "seconds", "error", "claimed error")
         yield Rows((*heads, "optimal policy"), cells, left=("method",))
         yield from (f"{row.method}: {row.status}" for row in self.rows if ": " in row.status)
+        if ("linear-programming", "not a fixed point") in ((x.method, x.status) for x in self.rows):
+            yield (
+                "linear-programming: not a fixed point: the method is for one player; with two "
+                "players the smallest sum of its values may miss the true ones"
+            )
         if any(row.status == "out of time" for row in self.rows):
             yield f"out of time: each method had {self.time_limit:g} s (--time-limit)"
         yield (
@@ -496,7 +501,7 @@ class Certified(GameDocument, frozen=True, kw_only=True, tag="rollwise/certify/1
             count = f"{self.compared:,} of {how_many(self.states, 'state')}"
         kind = "error" if self.subject == "values" else "loss"
         largest = rounded_up(as_number(self.largest_error))
-        place = place_text(self.state)
+        place = state_text(self.state)
         yield f"  largest {kind} of {count}: at most {largest} (proved), at {place}"
         given = "infinite" if self.given is None else repr(self.given)
         if self.value is None:

@@ -28,10 +28,10 @@ from rollwise.documents.model import (
     about_draws,
     as_number,
     number_or_none,
-    place_text,
     seconds_text,
 )
 from rollwise.graph import win_probability
+from rollwise.graph.naming import state_text
 from rollwise.machine.memory_limits import peak_memory
 from rollwise.numbers.printed import (
     certified,
@@ -97,7 +97,7 @@ class SituationRow(Part, frozen=True):
     def cells(self) -> tuple[str, str, str, str, str, str]:
         """A row of a table."""
         reach = "" if self.reach is None else f"{100 * self.reach:.4g} %"
-        return self.player, place_text(self.sees), self.before, self.text, self.ranges, reach
+        return self.player, state_text(self.sees), self.before, self.text, self.ranges, reach
 
 
 def range_text(action: MixedAction) -> str:
@@ -302,7 +302,7 @@ class HiddenAdvised(GameDocument, frozen=True, kw_only=True, tag="rollwise/advis
             reached = "" if row.reach is None else f", reached with {100 * row.reach:.4g} %"
             after = f" after {row.before}" if row.before else ""
             who = f"{row.player} player" if row.player in PLAYERS[0] else row.player
-            yield f"{who} sees {place_text(row.sees)}{after}{reached}"
+            yield f"{who} sees {state_text(row.sees)}{after}{reached}"
             yield actions_table(row.actions)
         if self.total > len(self.situations):
             left = self.total - len(self.situations)

@@ -25,13 +25,13 @@ from rollwise.documents.model import (
     State,
     about,
     as_number,
-    place_text,
     seats_text,
     state_fields,
     unit,
 )
 from rollwise.documents.simulated import Seats
 from rollwise.documents.solved import AVERAGE, Unit, seats_worth
+from rollwise.graph.naming import state_text
 from rollwise.numbers.printed import (
     POINTS,
     column,
@@ -98,7 +98,7 @@ class WrongPosition(Part, frozen=True):
         told = f"{cost:z.4f}" if is_score else percent(cost)
         told = f", costs {told}" if math.isfinite(cost) else ""
         return (
-            f"{place_text(self.state)}: learned {self.learned or 'no action'}, best is "
+            f"{state_text(self.state)}: learned {self.learned or 'no action'}, best is "
             f"{self.best}{told} ({self.reason}; {self.visits:,} visits)"
         )
 

@@ -32,7 +32,7 @@ from msgspec import Meta
 from msgspec import UnsetType as UnsetType
 
 from rollwise.game import Game
-from rollwise.graph.naming import state_text, title_of
+from rollwise.graph.naming import title_of
 from rollwise.numbers.printed import (
     Printed,
     certified,
@@ -238,6 +238,24 @@ def html_of(blocks: Iterable[str | Rows], name: str = "table") -> str:
     return "\n".join(parts)
 
 
+def text_of(blocks: Iterable[str | Rows]) -> str:
+    """Blocks as text: lines, and tables with columns made of spaces."""
+    lines: list[str] = []
+    for block in blocks:
+        if isinstance(block, str):
+            lines.append(block)
+            continue
+        table = [list(cells) for cells in (block.heads, *block.cells)]
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        for cells in table if any(map(str.strip, block.heads)) else table[1:]:
+            aligned = (
+                cell.ljust(width) if head in block.left else cell.rjust(width)
+                for head, cell, width in zip(block.heads, cells, widths, strict=True)
+            )
+            lines.append((" " * block.indent + "  ".join(aligned)).rstrip())
+    return "\n".join(lines)
+
+
 def _html_table(rows: Rows, name: str) -> str:
     """A table; columns of text have the class ``text``."""
     kinds = [" class='text'" if head in rows.left else "" for head in rows.heads]
@@ -353,11 +371,6 @@ def sizes_text(of: Any) -> str:
 def about_draws(has_draws: bool) -> str:
     """The words behind a chance to win where games can be drawn."""
     return "; a draw is half a win" if has_draws else ""
-
-
-def place_text(state: Mapping[str, int]) -> str:
-    """A state in words: ``board=(0, 2, 1), rival=0``."""
-    return state_text(list(state), state.values())
 
 
 def seconds_text(seconds: Mapping[str, float], kept_from: str | UnsetType = UNSET) -> str:

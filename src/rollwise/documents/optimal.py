@@ -21,12 +21,12 @@ from rollwise.documents.model import (
     about,
     about_draws,
     as_number,
-    place_text,
     state_fields,
     worth_lines,
 )
 from rollwise.documents.scores import EndRange, bound_is_proved, loss_text
 from rollwise.documents.solved import Draws, Unit
+from rollwise.graph.naming import state_text
 from rollwise.numbers.printed import (
     Printed,
     chances,
@@ -97,7 +97,7 @@ class OptimalPolicies(GameDocument, frozen=True, kw_only=True, tag="rollwise/opt
 
     def blocks(self) -> Iterator[str | Rows]:
         yield self.title
-        place, value = place_text(self.start), as_number(self.value)
+        place, value = state_text(self.start), as_number(self.value)
         yield from worth_lines(place, value, self.error_bound, name=self.unit, draws=self.draws)
         yield (
             f"  several actions are equally good in {self.tied_states:,} of the "

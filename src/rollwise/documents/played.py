@@ -190,14 +190,15 @@ class MovesOfGame(GameDocument, frozen=True, kw_only=True, tag="rollwise/length/
 
     def _about_ties(self) -> Iterator[str]:
         """The effect of ties on the standard deviations of the aims."""
-        for one in self.lengths:
-            found = one.equally_good
-            if found and one.aim != "policy":
-                yield (
-                    f"{one.words}: in {found.states:,} of the {found.reached:,} states that play "
-                    "comes to, several actions are equally good; another choice may have another "
-                    "standard deviation"
-                )
+        tied = [one for one in self.lengths if one.equally_good and one.aim != "policy"]
+        if tied:
+            counts = sorted(one.equally_good.states for one in tied if one.equally_good)
+            some = " to ".join(f"{n:,}" for n in dict.fromkeys((counts[0], counts[-1])))
+            aims = tied[0].words if len(tied) == 1 else f"{len(tied)} of these aims"
+            yield (
+                f"{aims}: in {some} of the states that play comes to, several actions are equally "
+                "good; another choice may have another standard deviation"
+            )
         if any(one.equally_good is UNSET and one.standard_deviation for one in self.lengths):
             yield (
                 "where several actions are equally good for an aim, another choice may have "

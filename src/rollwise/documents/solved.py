@@ -29,7 +29,6 @@ from rollwise.documents.model import (
     about_draws,
     as_number,
     bound_text,
-    place_text,
     seats_text,
     seconds_text,
     sizes,
@@ -38,6 +37,8 @@ from rollwise.documents.model import (
     undecided_lines,
     worth_lines,
 )
+from rollwise.graph.layout import field_words
+from rollwise.graph.naming import in_fields, state_text
 from rollwise.numbers.printed import (
     certified,
     chance,
@@ -118,7 +119,7 @@ class OtherEquilibrium(Part, frozen=True, kw_only=True):
         gain = gain_text(as_number(self.deviation_gain))
         yield f"    another: {', '.join(numbers)} ({worst.sure}); {gain} (proved)"
         where = how_many(self.differing_positions, "position")
-        yield f"      it has other values in {where}, as at {place_text(self.first_difference)}"
+        yield f"      it has other values in {where}, as at {state_text(self.first_difference)}"
 
 
 class Others(Part, frozen=True):
@@ -275,7 +276,7 @@ class Solved(GameDocument, frozen=True, kw_only=True, tag="rollwise/solve/1"):
 
     def blocks(self) -> Iterator[str | Rows]:
         yield self.title
-        start = place_text(self.start)
+        start = state_text(self.start)
         spent = seconds_text(self.seconds, self.kept_from)
         if self.ties:
             yield from self._seats(start)
@@ -586,7 +587,7 @@ def _layers_facts(solution: Solution) -> dict[str, Any]:
         "kept_states": len(solution),
         "layers": len(space.progress),
         "largest_layer": space.largest_layer,
-        "start": dict(zip(space.field_names, start, strict=True)),
+        "start": in_fields(space.field_names, start, field_words(space.game)),
     }
 
 

@@ -19,7 +19,7 @@ from rollwise.answer.certified import solve_and_certify
 from rollwise.answer.evaluation import Evaluation, best_response, evaluate
 from rollwise.answer.references import Policies
 from rollwise.derive.changed import throws_as_fields
-from rollwise.errors import EndlessPlay, PolicyError, UsageError
+from rollwise.errors import EndlessPlay, ForMorePlayers, PolicyError, UsageError
 from rollwise.game import Game
 from rollwise.games import create, find
 from rollwise.graph import Action, Outcome, StateGraph
@@ -298,7 +298,15 @@ def _with_parameters(game: str | Game | type[Game], parameters: dict[str, Any]) 
 
 @lru_cache(maxsize=16)
 def _policies(game: Game, any_players: bool) -> Policies:
-    return Policies.of(game, any_players=any_players)
+    try:
+        return Policies.of(game, any_players=any_players)
+    except ForMorePlayers as error:
+        title, _, _ = str(error).partition(": this is")
+        advice = (
+            f"{title}: GameEnv and GameVectorEnv are for one player or two; GameAECEnv, for "
+            "PettingZoo, has an agent for each player (rollwise.environments.aec.env)"
+        )
+        raise ForMorePlayers(advice, error.game) from None
 
 
 @lru_cache(maxsize=16)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from operator import itemgetter
 from typing import Any, get_args, get_type_hints
 
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.faults import whole
+from rollwise.graph.naming import Words
 
 LEAST, MOST = -(2**31), 2**31 - 1
 MOST_NUMBERS = 16  # of a throw
@@ -172,6 +173,15 @@ def members_of(game: Any) -> Members:
             if words[field]:
                 found[column] = found[field] = words[field]
     return found
+
+
+@lru_cache(maxsize=8)
+def field_words(game: Any) -> Words:
+    """The words of the numbers in fields that are enumerations: the reverse of `members_of`."""
+    return {
+        field: {number: word for word, number in words.items()}
+        for field, words in members_of(game).items()
+    }
 
 
 def _enumerations(hint: Any) -> Iterator[Any]:

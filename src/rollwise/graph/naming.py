@@ -22,6 +22,10 @@ THROW = -1  # the number of the action that throws, in a game with throws
 NO_THROW = -(2**31)  # in the columns of a throw, in a position before it
 KEEP = 2**30  # the least number of an action that keeps dice of a pool; the code is added
 ROLLS_LEFT = "rolls_left"  # the last column of a throw of a pool
+ONLY_MOVE = "the only move"  # the name of action 0 without a name, where there is no choice
+
+
+Words = Mapping[str, Mapping[int, str]]  # of numbers in fields, by the name of the field
 
 
 def title_of(game: str, parameters: Mapping[str, Any]) -> str:
@@ -29,21 +33,56 @@ def title_of(game: str, parameters: Mapping[str, Any]) -> str:
     return " ".join([game, *(f"{name}={typed(value)}" for name, value in parameters.items())])
 
 
-def state_text(field_names: Sequence[str], fields: Iterable[int]) -> str:
+class Member(int):
+    """A number of a field, printed as the member of an enumeration of the rules."""
+
+    word: str
+
+    def __new__(cls, number: int, word: str) -> Member:
+        made = super().__new__(cls, number)
+        made.word = word
+        return made
+
+    def __getnewargs__(self) -> tuple[int, str]:  # type: ignore[override]
+        return int(self), self.word
+
+    def __repr__(self) -> str:
+        return self.word
+
+    def tolist(self) -> int:
+        """The number, as of a number of NumPy."""
+        return int(self)
+
+
+def in_fields(names: Iterable[str], fields: Iterable[Any], words: Words) -> dict[str, Any]:
+    """Fields by name, with members of enumerations as such.
+
+    Parameters
+    ----------
+    words : mapping
+        See `rollwise.graph.layout.field_words`.
+    """
+
+    def named(name: str, field: Any) -> Any:
+        if isinstance(field, tuple):
+            return tuple(named(name, part) for part in field)
+        word = words[name].get(field)
+        return field if word is None else Member(field, word)
+
+    pairs = zip(names, fields, strict=True)
+    return {name: named(name, field) if name in words else field for name, field in pairs}
+
+
+def state_text(fields: Mapping[str, Any]) -> str:
     """A state in words: ``banked=0, rival=0, turn=5``, or ``board=(0, 2, 1), rival=0``."""
-    return ", ".join(f"{name}={field}" for name, field in grouped(field_names, fields).items())
-
-
-def grouped(names: Iterable[str], fields: Iterable[Any]) -> dict[str, Any]:
-    """Fields by name, those of a tuple (``board.0``, ``board.1``) as one."""
-    found: dict[str, Any] = {}
-    for name, field in zip(names, fields, strict=True):
+    found: dict[str, Any] = {}  # the fields of a tuple (``board.0``, ``board.1``) as one
+    for name, field in fields.items():
         whole, dot, _ = name.rpartition(".")
         if dot:
             found[whole] = (*found.get(whole, ()), field)
         else:
             found[name] = field
-    return found
+    return ", ".join(f"{name}={field}" for name, field in found.items())
 
 
 MOST_SHOWN = 24
@@ -70,6 +109,8 @@ class Vocabulary:
     def __init__(self, labels: Sequence[int], names: Mapping[int, str]) -> None:
         self.labels = tuple(labels)
         self.names = {label: name for label, name in names.items() if name.strip()}
+        if not {*self.labels} - {0, THROW}:
+            self.names.setdefault(0, ONLY_MOVE)
         if THROW in self.labels:
             self.names[THROW] = "throw"
 
@@ -104,6 +145,8 @@ class Vocabulary:
 
         Actions of one name have their numbers as well: ``left [2]``.
         """
+        if list(labels) == [0]:
+            return [self.names.get(0, ONLY_MOVE)]
         texts = [self.text(label) for label in labels]
         plain = [_plain(text) for text in texts]
         return [
@@ -135,6 +178,8 @@ class Vocabulary:
         text = action.strip()
         if text in self._called:
             return self._called[text]
+        if text == ONLY_MOVE:
+            return (0,)
         if _NUMBER.fullmatch(text) and not self._names_numbers:
             return (int(text),)
         return [label for label in self.labels if f"{self.text(label)} [{label}]" == text]
@@ -177,6 +222,7 @@ class Vocabulary:
         # after its first word: "6 6" means "keep 6 6".
         hits = hits or [place for place, known in enumerate(texts) if _begins(known, text)]
         hits = hits or [k for k, known in enumerate(texts) if text and _rest(known) == text]
+        hits = hits or [k for k, known in enumerate(texts) if (known, text) == (ONLY_MOVE, "0")]
         if len(hits) == 1:
             return hits[0]
         raise self._refusal(labels, typed, several=bool(hits))

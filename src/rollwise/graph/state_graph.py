@@ -23,7 +23,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -33,7 +33,16 @@ from numpy.typing import NDArray
 from rollwise.errors import UnknownState
 from rollwise.graph.layout import ThrowLayout
 from rollwise.graph.lotteries import Components, Lotteries, share
-from rollwise.graph.naming import NO_THROW, ROLLS_LEFT, THROW, Vocabulary, state_text, title_of
+from rollwise.graph.naming import (
+    NO_THROW,
+    ROLLS_LEFT,
+    THROW,
+    Vocabulary,
+    Words,
+    in_fields,
+    state_text,
+    title_of,
+)
 from rollwise.graph.view import GraphView
 
 Objective = Literal["win", "maximize", "minimize", "average"]
@@ -82,6 +91,8 @@ class StateGraph:
         state is a throw.
     throw_names : tuple of str
         The columns of a throw; empty in a game without. With a pool the last is `ROLLS_LEFT`.
+    words : mapping
+        The words of numbers in fields that are enumerations (`rollwise.graph.layout.field_words`).
     action_reward : (n_actions,) float64
         Points for taking the action; with two players, from the other one. This and the
         following arrays are derived from the lotteries.
@@ -115,6 +126,7 @@ class StateGraph:
     endless: Endless = "forbidden"
     throws: NDArray[np.int32] | None = None
     throw_names: tuple[str, ...] = ()
+    words: Words = field(default_factory=dict)
 
     @classmethod
     def of_arrays(cls, **parts: Any) -> StateGraph:
@@ -401,7 +413,7 @@ class StateGraph:
             raise UnknownState(
                 f"{self.title}: rolls are left after a throw of dice that may be thrown again"
             )
-        found = find_state(self.states, self.field_names, state, self.title)
+        found = find_state(self.states, self.field_names, state, self.title, self.words)
         if throw is None:
             return found
         if self.has_pool:
@@ -455,9 +467,12 @@ class StateGraph:
 
     def state_text(self, state: int) -> str:
         """A state in words: ``banked=0, rival=0, turn=5``."""
-        pairs = zip(self.columns, self.row(state), strict=True)
-        known = [(name, field) for name, field in pairs if field != NO_THROW]
-        return state_text(*zip(*known, strict=True)) if known else ""
+        known = {name: field for name, field in self.named(state).items() if field != NO_THROW}
+        return state_text(known)
+
+    def named(self, state: int) -> dict[str, int]:
+        """The fields of a state and its throw by name, a row of `rows`."""
+        return in_fields(self.columns, self.row(state), self.words)
 
     @cached_property
     def vocabulary(self) -> Vocabulary:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rollwise.errors import UnknownState
 from rollwise.faults import one_line
 from rollwise.graph.layout import Members, member_word
-from rollwise.graph.naming import state_text
+from rollwise.graph.naming import Words, in_fields, state_text
 from rollwise.parameters import TRUTHS, either
 
 LARGEST_SET = 62  # the members of `rollwise.bits` are below it
@@ -149,6 +149,7 @@ def find_state(
     field_names: Sequence[str],
     state: Sequence[Any] | Mapping[str, Any],
     title: str,
+    words: Words,
 ) -> int:
     """The row of a state in an array of them.
 
@@ -157,6 +158,8 @@ def find_state(
     states : (n_states, n_fields) int32
     state, title
         As `row_of` takes them.
+    words : mapping
+        See `rollwise.graph.layout.field_words`.
 
     Raises
     ------
@@ -167,8 +170,9 @@ def find_state(
     for column, field in zip(states.T, fields, strict=True):
         hits = hits[column[hits] == field]
     if not len(hits):
+        text = state_text(in_fields(field_names, fields, words))
         raise UnknownState(
-            f"{title}: no play comes to the state {state_text(field_names, fields)} (the fields "
+            f"{title}: no play comes to the state {text} (the fields "
             f"are {', '.join(field_names)}; `roots()` can add positions that no play reaches)"
         )
     return int(hits[0])

@@ -41,8 +41,15 @@ def sign_of(objective: str) -> float:
 
 
 def win_probability(value: Number) -> Number:
-    """The win probability of a value from -1 (lost) to 1 (won); a draw is half a win."""
-    return (1 + value) / 2
+    """The win probability of a value from -1 (lost) to 1 (won); a draw is half a win.
+
+    A value may be outside by its error. The probability isn't, and then is closer to the truth.
+    """
+    chance = (1 + value) / 2
+    if isinstance(chance, np.ndarray):
+        return np.clip(chance, 0.0, 1.0)
+    kind = type(chance)
+    return min(max(chance, kind(0)), kind(1))
 
 
 def worth_name(objective: str, has_stakes: bool) -> str:
@@ -173,9 +180,8 @@ class State(_Element):
     @property
     def named(self) -> dict[str, int]:
         """Its fields by name, with the throw."""
-        graph = self.graph
-        pairs = zip(graph.columns, graph.row(self.index), strict=True)
-        return {name: field for name, field in pairs if field != NO_THROW or not graph.throw_names}
+        graph, fields = self.graph, self.graph.named(self.index).items()
+        return {name: field for name, field in fields if field != NO_THROW or not graph.throw_names}
 
     @property
     def address(self) -> dict[str, Any]:

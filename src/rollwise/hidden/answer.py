@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 
 from rollwise.errors import PolicyError, UnknownState, UsageError, no_such
 from rollwise.game import Game
-from rollwise.graph.naming import state_text
+from rollwise.graph.layout import field_words
+from rollwise.graph.naming import in_fields, state_text
 from rollwise.hidden.check import OpenGame, bounds, gains_of, plan_of, rounding_bound
 from rollwise.hidden.program import (
     NARROW,
@@ -95,7 +96,7 @@ class Situation:
     @property
     def text(self) -> str:
         """The sight in words."""
-        return state_text(list(self.sees), self.sees.values())
+        return state_text(self.sees)
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,10 +165,8 @@ class Answer:
             if all(name in one.sees and _plain(one.sees[name]) == x for name, x in wanted.items())
         ]
         if not found:
-            raise UnknownState(
-                f"{self.positions.title}: no player ever sees "
-                f"{state_text(list(sees), sees.values())}"
-            )
+            named = in_fields(sees, sees.values(), field_words(self.positions.game))
+            raise UnknownState(f"{self.positions.title}: no player ever sees {state_text(named)}")
         return found
 
     @property
@@ -319,7 +318,7 @@ class TreeAnswer(Answer):
             changed = {name: x for name, x in seen.items() if sees.get(name) != x}
             action = self.positions.menus[position][0][sequence - int(side.first[number])]
             name = self.positions.action_name(action, position)
-            text = state_text(list(changed), changed.values())
+            text = state_text(changed)
             parts.append(f"{text}: {name}" if text else name)
         return "; ".join(reversed(parts))
 

@@ -21,7 +21,8 @@ from rollwise.builders.compiled.cache_key import require_certain
 from rollwise.errors import PolicyError, RulesError, TooManyStates, UsageError, spelled
 from rollwise.faults import failing, shown, whole
 from rollwise.game import Game, require_game
-from rollwise.graph.naming import state_text, title_of
+from rollwise.graph.layout import field_words
+from rollwise.graph.naming import in_fields, state_text, title_of
 from rollwise.then import (
     AGAIN,
     PASS,
@@ -94,8 +95,7 @@ class Positions:
 
     def text(self, position: int) -> str:
         """A full state in words."""
-        state = self.states[position]
-        return state_text(state._fields, state)
+        return state_text(named_fields(self.game, self.states[position]))
 
     def visible(self, position: int) -> dict[str, Any]:
         """The fields that the mover sees."""
@@ -109,7 +109,8 @@ class Positions:
     def cells(self, position: int, *, whole: bool = False) -> Board:
         """The board of a position as its mover sees it, or as a whole; empty without a board."""
         state = self.states[position] if whole else self.seen(position)
-        with failing(RulesError, f"{self.game.name}: cells({state_text(state._fields, state)})"):
+        where = f"{self.game.name}: cells({state_text(named_fields(self.game, state))})"
+        with failing(RulesError, where):
             return self.game.cells(state)
 
     def action_by(self, name: str, position: int, side: int) -> int:
@@ -120,7 +121,7 @@ class Positions:
         PolicyError
         """
         sees = self.visible(position)
-        policy, place = type(self.game).policies()[name], state_text(list(sees), sees.values())
+        policy, place = type(self.game).policies()[name], state_text(sees)
         actions = self.menus[position][side]
         with failing(PolicyError, f"{self.game.name}: the policy {name} at {place}"):
             given = (self.seen(position), *(() if self.is_hidden else (side,)))
@@ -175,9 +176,15 @@ class Positions:
         return list(zip(*(column[part].tolist() for column in columns), strict=True))
 
 
+def named_fields(game: Game, state: Any) -> dict[str, Any]:
+    """The fields of a state by name, with members of enumerations as such."""
+    return in_fields(state._fields, state, field_words(game))
+
+
 def visible_part(game: Game, state: Any) -> dict[str, Any]:
     """The fields of a state that the mover sees, by name."""
-    with failing(RulesError, f"{game.name}: hidden({state_text(state._fields, state)})"):
+    fields = named_fields(game, state)
+    with failing(RulesError, f"{game.name}: hidden({state_text(fields)})"):
         unseen = game.hidden(state)
         unseen = (unseen,) if isinstance(unseen, str) else tuple(unseen)
     for name in unseen:
@@ -186,7 +193,7 @@ def visible_part(game: Game, state: Any) -> dict[str, Any]:
                 f"{game.name}: hidden() names {shown(name)}; the fields are "
                 f"{', '.join(state._fields)}"
             )
-    return {n: x for n, x in zip(state._fields, state, strict=True) if n not in unseen}
+    return {name: field for name, field in fields.items() if name not in unseen}
 
 
 def action_name(game: Game, action: int, state: Any) -> str:
@@ -320,12 +327,13 @@ class _Reading:
         return number
 
     def _refuse(self, state: Any, words: str, fault: str) -> NoReturn:
-        where = state_text(state._fields, state)
+        where = state_text(named_fields(self.game, state))
         raise RulesError(f"{self.game.name}: {fault}, in the state {where}{words}")
 
     def _listed(self, state: Any, rule: Callable[..., Any], *more: Any) -> list[Any]:
         """The result of a rule as a list."""
-        words = f"({state_text(state._fields, state)}{''.join(f', {shown(m)}' for m in more)})"
+        text = state_text(named_fields(self.game, state))
+        words = f"({text}{''.join(f', {shown(m)}' for m in more)})"
         with failing(RulesError, f"{self.game.name}: {rule.__name__}{words}"):
             given: Iterable[Any] = rule(state, *more)
             return list(given)

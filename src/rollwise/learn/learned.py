@@ -9,10 +9,10 @@ the run, including the random numbers'. A run continued from a file ends like an
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +27,7 @@ from rollwise.graph.choices import costs, first_actions, first_of_each_state, fo
 from rollwise.graph.policies import Policy, alias_cells, seat_bits, seat_payoffs
 from rollwise.graph.view import Outcome
 from rollwise.kernels import learning as kernels
-from rollwise.machine.atomic_files import read_arrays, write_arrays
+from rollwise.machine.atomic_files import checksum_of, read_arrays, write_arrays
 
 ROUNDING = 2.0**-50  # of a sum, relative to it, over the root of the number of its parts
 
@@ -413,12 +413,9 @@ FACTS: dict[str, Any] = {
 }
 
 
-def checksum_of(arrays: Arrays) -> str:
-    digest = hashlib.blake2b(digest_size=16)
-    for name in sorted(arrays):
-        digest.update(name.encode())
-        digest.update(np.ascontiguousarray(arrays[name]).view(np.uint8).reshape(-1).data)
-    return digest.hexdigest()
+def checksum_of_named(arrays: Arrays) -> str:
+    names = ((np.frombuffer(name.encode(), np.uint8), arrays[name]) for name in sorted(arrays))
+    return checksum_of(*chain.from_iterable(names))
 
 
 def save_learner(learner: Learner, path: Path) -> None:
@@ -440,7 +437,7 @@ def save_learner(learner: Learner, path: Path) -> None:
         "games": learner.games,
         "recorded": learner.recorded,
         "round_end": learner.round_end,
-        "checksum": checksum_of(arrays),
+        "checksum": checksum_of_named(arrays),
     }
     write_arrays(path, arrays, compressed=True, facts=facts)
 
@@ -452,7 +449,7 @@ def _read(path: Path) -> tuple[dict[str, Any], Arrays]:
         arrays, (facts,) = read_arrays(path, "facts")
         written = facts["format"]
         fits = {name: isinstance(facts[name], kind) for name, kind in FACTS.items()}
-        sound = checksum_of(arrays) == facts["checksum"]
+        sound = checksum_of_named(arrays) == facts["checksum"]
     except Exception as error:  # a zip file, an array or a description that isn't one
         raise LearnerFileError(f"{path} is damaged, or isn't a learner saved by rollwise") from (
             error

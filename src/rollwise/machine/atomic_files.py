@@ -34,6 +34,7 @@ PROGRAMS = (".py", ".ipynb")
 PATIENCE = 86400.0
 # Standard streams by name. Behind them may be a regular file, which a shell has opened.
 STREAMS = ("/dev/fd/", "/dev/std", "/proc/")
+ROWS_AT_ONCE = 1 << 22  # in a step of a checksum
 FAILED_RUNS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
@@ -124,6 +125,18 @@ def read_arrays(path: Path, *names: str) -> tuple[dict[str, Any], list[Any]]:
     with np.load(path, allow_pickle=False) as archive:  # checks their checksums
         arrays = dict(archive)
     return arrays, [json.loads(arrays.pop(name).tobytes()) for name in names]
+
+
+def checksum_of(*arrays: Any) -> str:
+    """A checksum of the bytes of arrays of NumPy, a part of them at a time."""
+    import numpy as np
+
+    digest = hashlib.blake2b(digest_size=16)
+    for array in map(np.atleast_1d, arrays):
+        for begin in range(0, len(array), ROWS_AT_ONCE):
+            part = np.ascontiguousarray(array[begin : begin + ROWS_AT_ONCE])
+            digest.update(part.view(np.uint8).reshape(-1).data)
+    return digest.hexdigest()
 
 
 def write_error(path: Path | str, error: BaseException) -> OutputError:

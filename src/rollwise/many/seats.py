@@ -26,7 +26,7 @@ from rollwise.derive.seats import take_seats
 from rollwise.errors import RulesError
 from rollwise.game import Game, has_many, require_game
 from rollwise.graph import StateGraph
-from rollwise.graph.lotteries import Lotteries
+from rollwise.graph.lotteries import Lotteries, pointers
 from rollwise.graph.policies import Policy
 from rollwise.numbers.shares import brought
 from rollwise.then import bits_of, then_text

@@ -215,7 +215,7 @@ def _result(
         values,
         iterations,
         Status.CONVERGED if right else Status.NOT_A_FIXED_POINT,
-        claimed_error=model.scale * TOLERANCE,
+        claimed_error=model.scale * TOLERANCE if right else None,
         columns={"relative_residual": relative},
         details={
             **details,

@@ -154,7 +154,10 @@ def chances(values: Iterable[Known], bounds: Bounds) -> list[Printed]:
     """The chances to win of values between -1 and 1: ``(1 + value) / 2``, as percentages."""
     with localcontext(EXACT):
         exact, off = _exactly(values, bounds)
-        return percents([(1 + value) / 2 for value in exact], [bound / 2 for bound in off])
+        # a value may be outside by its error
+        ends = Decimal(-1), Decimal(1)
+        inside = [sorted((*ends, value))[1] if value.is_finite() else value for value in exact]
+        return percents([(1 + value) / 2 for value in inside], [bound / 2 for bound in off])
 
 
 def chance(value: Known, bound: Known) -> Printed:

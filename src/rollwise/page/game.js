@@ -362,6 +362,7 @@ export class Game extends Seats {
   names(s) {
     const labels = this.menu(s).map((kind) => this.labels[kind]);
     const names = labels.map((label) => this.nameOf.get(label));
+    if (names.length === 1 && names[0] === "0") return [SAY.onlyMove];
     const plain = names.map((name) => name.trim().replace(/\s+/g, " ").toLowerCase());
     return names.map((name, i) => plain.filter((other) => other === plain[i]).length > 1
       ? `${name} [${labels[i]}]` : name);

@@ -4,6 +4,7 @@ import { SAY, listed } from "./strings.js";
 import { plain } from "./figures.js";
 
 const MOST_CHANGES = 8;
+const NO_NAME = new RegExp(`^(\\d+|${SAY.onlyMove})$`); // of an action that has only a number
 const MOST_NAMED_OUTCOMES = 3; // on the button of a choice
 
 export class Speech {
@@ -69,12 +70,12 @@ export class Speech {
   // An action as a deed of its player; `{}` is the place of the dice.
   deed(s, place) {
     const name = this.game.names(s)[place];
-    return this.game.deed(s, place) || (/^\d+$/.test(name) ? SAY.plays(name) : name);
+    return this.game.deed(s, place) || (NO_NAME.test(name) ? SAY.plays(name) : name);
   }
 
   // A player with a deed: "You hold", "Perfect play plays 3", or "You: hold" without words of the game.
   who(name, s, place) {
-    const isDeed = this.game.deed(s, place) || this.game.isThrow(s) || /^\d+$/.test(this.game.names(s)[place]);
+    const isDeed = this.game.deed(s, place) || this.game.isThrow(s) || NO_NAME.test(this.game.names(s)[place]);
     return [isDeed ? name : `${name}:`, isDeed ? conjugated(this.deed(s, place), name === SAY.you) : this.deed(s, place)];
   }
 

@@ -162,7 +162,8 @@ export const SAY = {
   die: (name) => `a die shows ${name}`,
 
   // outcomes
-  plays: (name) => `play ${name}`,
+  onlyMove: "the only move", // the name of action 0 without a name, as in `rollwise.graph.naming`
+  plays: (name) => (name === SAY.onlyMove ? "move" : `play ${name}`),
   passes: "the turn passes",
   nothing: "nothing changes",
   gone: (n) => `${n} gone`,

@@ -22,7 +22,7 @@ from rollwise.errors import UsageError
 from rollwise.graph.choices import has_choice
 from rollwise.machine.atomic_files import HtmlPage
 from rollwise.plot import plot, require_plotly
-from rollwise.plot.fields import action_name, set_fields
+from rollwise.plot.fields import action_name, field_text, set_fields
 from rollwise.plot.kinds.limit import find_limits, limit_notes
 from rollwise.plot.pages import document, embed, resource, style
 
@@ -146,6 +146,10 @@ def limit_table(solution: Solution) -> str:
     if not others:
         (limit,) = limits.limit.tolist()
         return f"<p>{html.escape(f'{name.capitalize()} from {along} {limit:.0f} on.')}</p>"
+
+    def text(f: int, number: int) -> str:
+        return field_text(solution, graph.columns[f], int(number))
+
     down, *across = sorted(others[:2])
     rest = others[2:]
     inside = np.ones(len(table), np.bool_)
@@ -153,7 +157,7 @@ def limit_table(solution: Solution) -> str:
     for f in rest:
         numbers, often = np.unique(table[inside, f], return_counts=True)
         inside &= table[:, f] == numbers[np.argmax(often)]
-        shared.append(f"{graph.columns[f]} {numbers[np.argmax(often)]}")
+        shared.append(f"{graph.columns[f]} {text(f, numbers[np.argmax(often)])}")
     values = {
         tuple(row): limit
         for row, limit in zip(
@@ -162,12 +166,14 @@ def limit_table(solution: Solution) -> str:
     }
     ys, *columns = (_some(np.unique(table[inside, f])) for f in (down, *across))
     xs = list(product(*columns))
-    head = "".join(f"<th scope='col'>{x}</th>" for x in (columns[0] if across else ("",)))
+    heads = [text(f, x) for f, some in zip(across, columns, strict=True) for x in some] or [""]
+    head = "".join(f"<th scope='col'>{html.escape(x)}</th>" for x in heads)
     rows = ""
     for y in ys:
         cells = [values.get((y, *x)) for x in xs]
         texts = ["" if z is None else "never" if np.isnan(z) else f"{z:.0f}" for z in cells]
-        rows += f"<tr><th scope='row'>{y}</th>{''.join(f'<td>{t}</td>' for t in texts)}</tr>"
+        side = html.escape(text(down, y))
+        rows += f"<tr><th scope='row'>{side}</th>{''.join(f'<td>{t}</td>' for t in texts)}</tr>"
     fields = [graph.columns[f] for f in (down, *across)]
     told = f"{name.capitalize()} from this {along} on"
     if across:

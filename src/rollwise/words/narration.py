@@ -26,6 +26,7 @@ from rollwise.errors import RulesError, UsageError
 from rollwise.game import Game
 from rollwise.graph import NO_THROW, ROLLS_LEFT, Outcome, State, StateGraph
 from rollwise.graph.layout import StateLayout
+from rollwise.graph.naming import ONLY_MOVE
 from rollwise.numbers.shares import is_of_seats
 from rollwise.then import END, bits_of, is_over, payoff, round_the_table, skip
 from rollwise.words.game_words import Words
@@ -414,7 +415,9 @@ class Narrator:
         if deed:
             deed = deed.replace("{}", thrown).strip()
         else:
-            deed = f"play {taken.distinct_name}" + (f", throwing {thrown}" if thrown else "")
+            name = taken.distinct_name
+            deed = "move" if name == ONLY_MOVE else f"play {name}"
+            deed += f", throwing {thrown}" if thrown else ""
         did = f"{who} {conjugated(deed, who)}"
         result = "; ".join(part for part in came if part)
         return f"{did}: {result}" if result else did
@@ -592,11 +595,12 @@ def _is(outcome: Outcome, then: int, after: list[Any]) -> bool:
 
 
 def _then(outcome: Outcome) -> int:
-    if outcome.ending is None:
+    if not outcome.is_over:
         return skip(outcome.seats_on)
-    if outcome.ending == "end":
+    if outcome.graph.objective != "win":
         return END
-    return bits_of(outcome.payoff) if is_of_seats(outcome.payoff) else payoff(outcome.payoff)
+    paid = outcome.payoff
+    return bits_of(paid) if is_of_seats(paid) else payoff(paid)
 
 
 def thrown_dice(narrator: Narrator, action: int) -> dict[str, Any] | None:

@@ -553,6 +553,5 @@ def evaluate_rule(
     values, bounds = (np.full(graph.n_states, np.nan) for _ in range(2))
     values[0], bounds[0] = value, bound
     return Evaluation(
-        *(name, name, values, values, bounds, bounds, "exact", Status.CONVERGED, 0),
-        is_score=graph.is_score,
+        *(graph, name, name, values, values, bounds, bounds, "exact", Status.CONVERGED, 0)
     ), graph
