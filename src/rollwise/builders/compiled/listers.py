@@ -234,10 +234,10 @@ class _Translator(ast.NodeTransformer):
             name = f"made_{called.__name__}"
             node.func = ast.copy_location(ast.Name(name, ast.Load()), node.func)
             self.names[name] = called
-        starred = len(arguments) == 1 and isinstance(arguments[0], ast.Starred)
-        if called in (won_by, payoffs, shared) and starred:
+        starred = [one.value for one in arguments if isinstance(one, ast.Starred)]
+        if called in (won_by, payoffs, shared) and len(starred) == len(arguments) == 1:
             name = called.__name__ + FOR_ALL
-            return self._call(name, name, [self._listed(arguments[0].value)], node)
+            return self._call(name, name, [self._listed(starred[0])], node)
         if isinstance(node.func, ast.Attribute) and node.func.attr == "_replace":
             fields = tuple(filter(None, named))
             if fields and len(fields) == len(node.keywords) and not arguments:
@@ -265,7 +265,7 @@ class _Translator(ast.NodeTransformer):
         return None
 
     def _listed(self, node: Any) -> Any:
-        """A list for a generator expression, the keys for a dictionary, members for an enumeration."""
+        """A list for a generator, the keys for a dictionary, the members for an enumeration."""
         if isinstance(node, ast.GeneratorExp):
             return ast.copy_location(ast.ListComp(node.elt, node.generators), node)
         value = self._value(node)

@@ -73,7 +73,8 @@ ONE_TYPE = "a value needs one type throughout"
 ONE_TYPES = {
     "bool": f"{ONE_TYPE}: {TRUTHS}",
     "return type.*(Tuple|list|range)": (
-        f"{ONE_TYPE}, and tuples, lists and ranges are different ones: yield each action instead"
+        f"{ONE_TYPE}, and tuples, lists and ranges are different ones: yield each action instead, "
+        "or return list(...) throughout"
     ),
     "Tuple.*list|list.*Tuple": (
         f"{ONE_TYPE}, and a tuple and a list are two: write list(...) for the tuple"
