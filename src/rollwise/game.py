@@ -328,10 +328,13 @@ class Game:
     def field_text(self, name: str, number: int) -> str:
         """The meaning of a number in a field, for plots: ``1 4 9`` for the set 530.
 
-        `name` is the name of the field, or ``board.0`` in a tuple. By default empty: the number is
-        shown.
+        `name` is the name of the field, or ``board.0`` in a tuple. By default the name of the
+        member of an enumeration, else empty: the number is shown.
         """
-        return ""
+        from rollwise.graph.layout import members_of  # imports NumPy, which rule sheets may not
+
+        members = members_of(self).get(name, {})
+        return next((w.replace("_", " ") for w, of in members.items() if of == number), "")
 
     def action_text(self, s: Any, *action: Any, **_: Any) -> str:
         """The name of an action without an entry in `action_names`, the same in all states.

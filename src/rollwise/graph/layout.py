@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from operator import itemgetter
 from typing import Any, get_args, get_type_hints
 
@@ -158,9 +158,8 @@ def members_of(game: Any) -> Members:
     found: dict[str, dict[str, int]] = {}
     for one in {id(each): each for each in (game, game.made_from)}.values():
         state = one.start()
-        layout, hints = StateLayout.of(one, state), {}
-        with suppress(NameError, TypeError):  # rules without annotations that can be read
-            hints = get_type_hints(layout.kind)
+        layout = StateLayout.of(one, state)
+        hints = _annotations(layout.kind)
         words = {}
         for name, field in zip(layout.kind._fields, state, strict=True):
             parts = field if isinstance(field, tuple) else (field,)
@@ -172,6 +171,14 @@ def members_of(game: Any) -> Members:
             if words[field]:
                 found[column] = found[field] = words[field]
     return found
+
+
+@lru_cache
+def _annotations(kind: type) -> dict[str, Any]:
+    """The types of the fields of a state; none where the annotations can't be read."""
+    with suppress(NameError, TypeError):
+        return get_type_hints(kind)
+    return {}
 
 
 def _enumerations(hint: Any) -> Iterator[Any]:
