@@ -87,6 +87,7 @@ def endless(n):
 @dataclass(frozen=True)
 class Own(Game):
     sizes: ClassVar = {1: 1}
+    chance: Fraction = Fraction(1, 2)
 
     def start(self):
         return State(0)
@@ -130,7 +131,8 @@ CASES = [
 
 # The same of statements.
 STATEMENTS = [
-    ("yield from [(1, WIN, s)] if action else range(0)", "yield from", "yield in a loop"),
+    ("yield 1 - self.chance, WIN, s", "1 - self.chance", "whole numbers: p.numerator"),
+    ("yield -self.chance, WIN, s", "-self.chance", "whole numbers: p.numerator"),
     ("from math import gcd", "from math import gcd", "at the head of the file"),
     ("global POINTS; POINTS = POINTS", "global POINTS", "change no globals"),
     ("x = 1; del x", "del x", "leave it out"),
@@ -198,6 +200,7 @@ def test_the_remedy_of_a_statement_fits(empty_folder, tmp_path, statement, wrong
     [
         ("if s.place:\n            return [0]\n        return range(1)", "yield each action"),
         ("return [0] if s.place else range(1)", "write list(...) for it"),
+        ("yield from [0] if s.place else (0,)", "write list(...) for the tuple"),
         ("x = s.place, 1\n        if s.place:\n            x = sorted(x)\n        yield 0 * x[0]",
          "write list(...) for the tuple"),
         ("x = 's'\n        if s.place:\n            x = s.place > 1\n        yield 0 * len(f'{x}')",

@@ -123,8 +123,8 @@ def _is_odd_yield(node: Any) -> bool:
 
 # Constructs that Numba rejects, and replacements. The first match counts.
 CONSTRUCTS = [
+    Remedy("neg\\(Ratio\\(", (ast.UnaryOp,), _any, RATIO),
     Remedy("Ratio\\(", (ast.BinOp, ast.Compare), _any, RATIO),
-    Remedy("(?i)yield.?from", (ast.YieldFrom,), _any, "yield in a loop: for one in ...: yield one"),
     Remedy("closure", (ast.GeneratorExp,), _any, "write a loop instead of a generator expression"),
     Remedy(
         "closure|cell variable|make_function",
