@@ -36,7 +36,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from rollwise import LOSE, PASS, WIN, Game, won_by
+from rollwise import LOSE, PASS, WIN, Game, dice, won_by
 
 POINTS = {1: 3, 2: 4}
 LISTED = [1, 2]
@@ -127,6 +127,7 @@ CASES = [
     ("len(np.zeros(1, int))", "np.zeros(1, int)", "np.int64"),
     ("len('%d' % s.place)", "yield 1, PASS, State(", "tuples of whole numbers"),
     ("~(s.place > 1) + 3", "~ of a truth value", "write not"),
+    ("len(dice.sums(dice.d(4)))", "'dice.sums'", "at the top of the file, as in THROWN = dice.sums("),
 ]
 
 # The same of statements.

@@ -290,6 +290,8 @@ def _of_attribute(text: str, source: Source, place: Place | None) -> Found | Non
     ]
     if kind.startswith("GameRecord"):
         remedy = READS
+    elif "rollwise.dice" in kind:
+        remedy = f"write it at the top of the file, as in THROWN = dice.{name}(...)"
     elif "GameRecord" in kind:
         remedy = THROUGH_SELF
     else:
