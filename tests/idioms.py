@@ -15,7 +15,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 import rollwise
-from rollwise import LOSE, PASS, WIN, Game, dice, payoff, shared, won_by
+from rollwise import LOSE, PASS, WIN, Game, dice, payoff, payoffs, shared, won_by
 from helpers import SQUARES, double
 
 GOAL = 30
@@ -284,4 +284,7 @@ COMPILED = [
     "x = len((1, 2) if s.place else (1,))",
     "x = 0\nfor n in few(s.place):\n    x += n",
     "x = won_by(*[k for k, cell in enumerate(board) if cell]) % 7",
+    "x = payoffs(*[cell - 1 for cell in board]) % 7 + shared(*[2, 1, 0]) % 5",
+    "x = 0\nfor kind in Kind:\n    x += kind",
+    "x = len(list(Kind)) + sum(2 * kind for kind in Kind) + (*Kind, 4)[1]",
 ]

@@ -348,6 +348,7 @@ def test_check_finds_the_home_of_cycles(tmp_path: Path) -> None:
     (tmp_path / "ferry.py").write_text(FERRY)
     told = output("check", "ferry.py", cwd=tmp_path)
     assert "play from the start can come to every state" in told
+    assert "every field takes more than one value" in told
     assert "the player can go round for ever" in told
 
 

@@ -151,3 +151,13 @@ def test_conditions_of_distributions_and_policies_name_members(sheet):
     ):
         word, number = ([part.format(x) for part in line] for x in ("GREEN", 1))
         assert output(*word).replace("light == GREEN", "light == 1") == output(*number)
+
+
+def test_people_read_the_names_of_members(sheet):
+    game = find(sheet)()
+    assert [game.field_text("seen.1", n) for n in (0, 7, 5)] == ["red", "dark blue", ""]
+    assert game.field_text("steps", 1) == ""
+    assert game.describe(game.start()._replace(light=7)).startswith("light dark blue, seen (")
+    row = output("table", sheet, "--where", "light == 1 and seen.0 == 7", "--limit", "1")
+    assert row.splitlines()[1].split()[:2] == ["green", "dark"]
+    assert "\n1,7,0," in output("table", sheet, "--where", "light == 1 and seen.0 == 7", "--csv")

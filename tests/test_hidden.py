@@ -432,6 +432,13 @@ def test_open_spiel_finds_the_same_exploitability(name, parameters, known):
     assert sum(ours) == pytest.approx(gain)
 
 
+def test_numbers_of_games_won_or_lost_say_their_unit():
+    """`solve` prints chances to win there."""
+    for line in ("advise {}", "evaluate {} --policy random", "respond {} --to random"):
+        told = output(*line.format("rock-paper-scissors-dice").split())
+        assert "a win counts 1, a loss -1" in told
+
+
 class Ante(KuhnPoker):
     """A first action that costs a part of a chip, so that numbers are doubles."""
 

@@ -6,9 +6,10 @@ import base64
 import gzip
 import json
 import re
+from enum import IntEnum
 from functools import cache
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ from rollwise.analysis.distributions import Distribution
 from rollwise.answer.solve import solve
 from rollwise.errors import UsageError
 from rollwise.export import export
-from rollwise.game import Game
+from rollwise.game import AGAIN, END, Game
 from rollwise.games import available
 from rollwise.games.frozen_lake import FrozenLake
 from rollwise.games.hare_and_tortoise import HareAndTortoise
@@ -351,6 +352,51 @@ def test_an_axis_of_few_numbers_shows_all_of_them():
     titles = [note["text"] for note in layout["annotations"] if " = " in note["text"]]
     assert len(set(titles)) == len(titles) == len(axes)
     assert not any("…" in title for title in titles)
+
+
+class Lamp(IntEnum):
+    """A zero with a name."""
+
+    OUT = 0
+    LIT = 1
+
+
+class Lamps(NamedTuple):
+    """Lamps with names of which few fit into a line."""
+
+    north: int
+    south: int
+    east_room: Lamp
+    west_room: Lamp
+    above_door: Lamp
+    cellar: int
+
+
+class Lights(Game):
+    """Light one lamp after the other."""
+
+    players: ClassVar = 1
+    objective: ClassVar = "maximize"
+
+    def start(self):
+        return Lamps(0, 0, Lamp.OUT, Lamp.OUT, Lamp.OUT, 0)
+
+    def actions(self, s):
+        return [k for k in range(6) if s[k] == 0]
+
+    def reward(self, s, action):
+        return action * sum(s)
+
+    def outcomes(self, s, action):
+        yield 1, AGAIN if sum(s) < 5 else END, Lamps(*s[:action], 1, *s[action + 1 :])
+
+
+def test_titles_of_many_fields_leave_out_zeros_without_a_name():
+    figure = plot(solve(Lights()), "value", x="north", y="south")
+    notes = [note["text"] for note in figure.to_plotly_json()["layout"]["annotations"]]
+    titles = [text for text in notes if " = " in text]
+    assert any("east_room = out" in title for title in titles)
+    assert not any("cellar = 0" in title or ",," in title for title in titles)
 
 
 def test_a_picture_without_a_kind_is_of_the_policy(tmp_path):

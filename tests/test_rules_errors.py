@@ -437,6 +437,8 @@ def test_a_part_of_a_tuple_may_never_change():
     graph = solve(OpenDice()).graph
     assert (graph.fields[:, 0] == 0).all()
     assert oddities(graph) == []
+    texts = [finding.text for finding in check(OpenDice()).findings]
+    assert "every field takes more than one value" in texts
 
 
 def test_the_remedy_for_an_oddity_names_the_parameters():

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from little_games import Spot
 
 import rollwise
-from rollwise import Game, payoffs, shared, skip, then, won_by
+from rollwise import Game, payoffs, shared, shared_by, skip, then, won_by
 from rollwise.answer.evaluation import respond_to_all
 from rollwise.derive.contest import Duel
 from rollwise.documents.answers import seats_response_document
@@ -407,6 +407,13 @@ def test_what_says_of_each_seat_is_refused_for_one_and_two(mode, players, ending
 
 
 # ---- the numbers
+
+
+@pytest.mark.parametrize("winners", [[1, 2], [0, 2], (2,)])
+def test_winners_of_shared_by_are_no_seats(winners):
+    """Seats as for `won_by`, read as flags, would give the win to others."""
+    with pytest.raises(ValueError, match="a 1 or a 0 for each seat"):
+        shared_by(winners)
 
 
 @given(st.integers(-MOST_SKIPPED, MOST_SKIPPED), st.integers(2, 16))

@@ -36,7 +36,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from rollwise import LOSE, PASS, WIN, Game, won_by
+from rollwise import LOSE, PASS, WIN, Game, dice, won_by
 
 POINTS = {1: 3, 2: 4}
 LISTED = [1, 2]
@@ -87,6 +87,7 @@ def endless(n):
 @dataclass(frozen=True)
 class Own(Game):
     sizes: ClassVar = {1: 1}
+    chance: Fraction = Fraction(1, 2)
 
     def start(self):
         return State(0)
@@ -126,11 +127,17 @@ CASES = [
     ("len(np.zeros(1, int))", "np.zeros(1, int)", "np.int64"),
     ("len('%d' % s.place)", "yield 1, PASS, State(", "tuples of whole numbers"),
     ("~(s.place > 1) + 3", "~ of a truth value", "write not"),
+    (
+        "len(dice.sums(dice.d(4)))",
+        "'dice.sums'",
+        "at the top of the file, as in THROWN = dice.sums(",
+    ),
 ]
 
 # The same of statements.
 STATEMENTS = [
-    ("yield from [(1, WIN, s)] if action else range(0)", "yield from", "yield in a loop"),
+    ("yield 1 - self.chance, WIN, s", "1 - self.chance", "whole numbers: p.numerator"),
+    ("yield -self.chance, WIN, s", "-self.chance", "whole numbers: p.numerator"),
     ("from math import gcd", "from math import gcd", "at the head of the file"),
     ("global POINTS; POINTS = POINTS", "global POINTS", "change no globals"),
     ("x = 1; del x", "del x", "leave it out"),
@@ -198,6 +205,7 @@ def test_the_remedy_of_a_statement_fits(empty_folder, tmp_path, statement, wrong
     [
         ("if s.place:\n            return [0]\n        return range(1)", "yield each action"),
         ("return [0] if s.place else range(1)", "write list(...) for it"),
+        ("yield from [0] if s.place else (0,)", "write list(...) for the tuple"),
         ("x = s.place, 1\n        if s.place:\n            x = sorted(x)\n        yield 0 * x[0]",
          "write list(...) for the tuple"),
         ("x = 's'\n        if s.place:\n            x = s.place > 1\n        yield 0 * len(f'{x}')",

@@ -26,7 +26,7 @@ Type `rollwise COMMAND GAME [NAME=VALUE]... [options]`. `rollwise --help` lists 
 - **Forms** make another game. `as=chase target=7` reaches a score, `as=contest` is a contest of
   two; `solve` also takes `as=contest players=N` and `as=blind`, a simultaneous contest
   ([scores](threes.md)). `as=score` keeps the points made so far in the state. `as=within turns=10`
-  wins within ten turns (moves of one player). `as=cube` adds a
+  wins within ten turns, those of both players counted. `as=cube` adds a
   [doubling cube](faq.md#how-do-i-play-for-a-stake-with-a-doubling-cube).
 - **States** name every field: `--state banked=50,rival=50,turn=20`.
 - **Policies** are `optimal`, `random`, a policy of the rule sheet (`hold-at-20`), a table

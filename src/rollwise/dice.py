@@ -123,7 +123,7 @@ def total(n: int, sides: int) -> Iterator[tuple[int, int]]:
 
 @_remembered(lambda n, sides: comb(n + sides - 1, n), np.ndarray.copy)
 def counts(n: int, sides: int) -> Iterator[tuple[int, NDArray[np.int64]]]:
-    """Yield ``(ways, counts)`` for how often each face shows on `n` dice.
+    """Yield ``(ways, counts)``, an array of how often each face shows on `n` dice.
 
     ``counts[face]`` is the number of dice with this `face`, 1 to `sides`
     (``counts[0]`` is 0). The ways are the multinomial n! / prod(counts!). Copy the array
@@ -156,7 +156,7 @@ def counts(n: int, sides: int) -> Iterator[tuple[int, NDArray[np.int64]]]:
 
 @_remembered(lambda n, sides: comb(n + sides - 1, n), np.ndarray.copy)
 def faces(n: int, sides: int, of: int = 0) -> Iterator[tuple[int, NDArray[np.int64]]]:
-    """Yield ``(ways, faces)`` for the faces of `n` dice in ascending order: ``[2, 2, 5]``.
+    """Yield ``(ways, faces)``, an array of the faces of `n` dice, ascending: ``[2, 2, 5]``.
 
     The array can be a throw of `Game.throws`. Ways and order are those of `counts`. Copy the array
     to keep it, as with `counts`.

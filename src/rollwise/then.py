@@ -217,7 +217,7 @@ def turned(numbers: tuple[int, ...], seats: int) -> tuple[int, ...]:
 
 @rule
 def shared_by(winners: Sequence[int]) -> int:
-    """The `then` of an outcome that ends the game with a win shared evenly by some seats.
+    """The `then` of an outcome that ends the game: ``shared_by((1, 0, 1))`` shares the win evenly.
 
     Unlike `won_by`, it may also be called in games of two players.
 
@@ -226,9 +226,19 @@ def shared_by(winners: Sequence[int]) -> int:
     winners : sequence of int
         1 for each seat with a share of the win, from the mover on, and 0 for the others. All seats
         share if every number is 0.
+
+    Raises
+    ------
+    ValueError
+        A number is neither 1 nor 0.
     """
     code, last = 0, 0
     for seat in range(len(winners)):
+        if not 0 <= winners[seat] <= 1:
+            raise ValueError(
+                "shared_by() takes a 1 or a 0 for each seat, from the mover on; won_by(*seats) "
+                "takes the seats of the winners"
+            )
         if winners[seat] != 0:
             code += 1 << seat
             last = seat

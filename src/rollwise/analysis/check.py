@@ -105,13 +105,15 @@ def check(game: Game, *, max_states: int | None = None, progress: Progress | Non
         f"and {how_many(graph.n_outcomes, 'outcome')}: each state has an action, each action an "
         "outcome, all weights are in order",
     )
+    rules = game.made_from  # of a form these have been checked, unless it is that of an average
+    is_own = rules is game or rules.objective == "average"
     if caught:
         report.add("warning", "compiling", caught[0])
-    elif game.made_from is game:  # otherwise the rules are those of the inner game
+    elif is_own:
         n = graph.n_positions
         chosen = np.random.default_rng().permutation(n)[:MOST_COMPARED]
-        compare_builders(report, game, graph.states[graph.positions[chosen]])
-    if game.made_from is game:
+        compare_builders(report, rules, graph.states[graph.positions[chosen]])
+    if is_own:
         _look_for_oddities(report, graph)
         if fault := chances_off(graph):
             report.add("warning", "chances", fault)
@@ -163,7 +165,8 @@ def compare_builders(report: Report, game: Game, rows: NDArray[np.int32]) -> Non
     if because:
         report.add("warning", "compiling", f"{game.name}: {because}")
     else:
-        report.add("ok", topic, f"the rules do the same both ways ({len(rows):,} states compared)")
+        compared = how_many(len(rows), "state")
+        report.add("ok", topic, f"the rules do the same both ways ({compared} compared)")
 
 
 def _look_for_oddities(
@@ -175,7 +178,7 @@ def _look_for_oddities(
             report.add("warning", "fields", text)
         else:
             report.add("note", "fields", f"in the positions looked at, {text}")
-    differ = len(graph.columns) and (graph.fields != graph.fields[0]).any(axis=0).all()
+    differ = (graph.fields != graph.fields[0]).any()
     if not odd and (differ or border is not None):
         report.add("ok", "fields", "every field takes more than one value")
     elif not odd:
@@ -218,7 +221,7 @@ def _look_for_endless_play(report: Report, game: Game, graph: StateGraph) -> boo
     stays = staying_actions(graph, endless)
     places = describe(graph, endless, stays, shown=5)
     who = "players" if graph.players > 1 else "player"
-    text = f"the {who} can go round for ever in {len(endless):,} states: {places}"
+    text = f"the {who} can go round for ever in {how_many(len(endless), 'state')}: {places}"
     if graph.players > 2:
         report.add("error", topic, f"{text}. A game for {graph.players} has to end")
         return False
@@ -241,8 +244,8 @@ def _look_for_endless_play(report: Report, game: Game, graph: StateGraph) -> boo
         report.add(
             "warning",
             topic,
-            f"in {len(hopeless):,} states no player can be sure to bring play to an end, which "
-            f"costs without bound: {describe(graph, hopeless, stays, shown=5)}",
+            f"in {how_many(len(hopeless), 'state')} no player can be sure to bring play to an end, "
+            f"which costs without bound: {describe(graph, hopeless, stays, shown=5)}",
         )
     return True
 
@@ -265,7 +268,7 @@ def _look_for_useless_actions(report: Report, solution: Solution) -> None:
     useless = np.flatnonzero(np.bincount(kind, solution.is_best[choices]) == 0)
     if len(useless):
         shown = np.sort(useless[np.argsort(-often[useless], kind="stable")[:MOST_TOLD]])
-        texts = [f"{names[k]} (possible in {often[k]:,} states)" for k in shown]
+        texts = [f"{names[k]} (possible in {how_many(int(often[k]), 'state')})" for k in shown]
         more = f", and {len(useless) - len(shown):,} more" if len(useless) > len(shown) else ""
         report.add(
             "note" if more else "warning",

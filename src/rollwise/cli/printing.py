@@ -61,7 +61,7 @@ def certify(solution: Solution, place: Path | None) -> None:
         stop.add_note(f"while the certificate was written: {place} is left as it was")
         raise
     if not ASKED.json:
-        size = f"{summary.positions:,} positions, {summary.n_bytes / 1e3:,.0f} kB"
+        size = f"{how_many(summary.positions, 'position')}, {summary.n_bytes / 1e3:,.0f} kB"
         typer.echo(f"Certificate: {place} ({size}); `rollwise verify {place}` checks it.")
 
 

@@ -60,7 +60,7 @@ class Within(DerivedGame):
     added_fields: ClassVar[tuple[str, ...]] = ("turns_left",)
     form: ClassVar[str] = "within"
     form_specs: ClassVar[tuple[ParameterSpec, ...]] = (
-        ParameterSpec("turns", int, 10, 1, 1_000_000, "the turns to win in; moves of one player"),
+        ParameterSpec("turns", int, 10, 1, 1_000_000, "the turns to win in, of both players"),
     )
     purpose: ClassVar[str] = "a win in time"
     objective: ClassVar[str] = "win"

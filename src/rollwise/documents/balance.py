@@ -203,7 +203,7 @@ class Balanced(GameDocument, frozen=True, kw_only=True, tag="rollwise/balance/1"
         return self.length.unit == "turns"
 
     def blocks(self) -> Iterator[str | Rows]:
-        yield f"{self.title}: {self.positions:,} positions"
+        yield f"{self.title}: {how_many(self.positions, 'position')}"
         yield Rows(
             ("", " "), [line for _, part in self.parts() for line in part], ("", " "), (" ",)
         )

@@ -299,7 +299,7 @@ class Verified(GameDocument, frozen=True, kw_only=True, tag="rollwise/verify/1")
         if self.fault:
             yield f"{self.title} is refused: {self.fault}"
             return
-        spent, size = self.seconds, f"{self.states:,} states"
+        spent, size = self.seconds, how_many(self.states, "state")
         checked = f"checked in {spent['check']:.3f} s" if "check" in spent else ""
         sure = f"the largest ± {bound_text(self.error_bound)}"
         if self.layers:
@@ -319,7 +319,7 @@ class Verified(GameDocument, frozen=True, kw_only=True, tag="rollwise/verify/1")
             how = "proved in whole numbers"
             rules = self.rules.removesuffix(" itself")
             how += f"; its game is the one of the {rules}" if self.exact else ""
-            size = f"{self.states:,} positions"
+            size = how_many(self.states, "position")
         yield f"{self.title}: {how}"
         yield f"  {size}: every value is within its bound of the true one ({sure})"
         yield f"  {checked}"

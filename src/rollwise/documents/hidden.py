@@ -276,6 +276,7 @@ class HiddenTable(GameDocument, frozen=True, kw_only=True, tag="rollwise/table/h
         yield proved_text(self.exploitability)
 
 
+COUNTED = "a win counts 1, a loss -1"
 OTHERS = (
     '"optimal too": these probabilities occur in optimal strategies (by linear programs, to 0.01 %)'
 )
@@ -311,7 +312,10 @@ class HiddenAdvised(GameDocument, frozen=True, kw_only=True, tag="rollwise/advis
             yield "no payoff: the other player's strategy never leads here"
         if any(row.ranges for row in self.situations):
             yield OTHERS
-        yield "payoffs are against the strategy of the other player; the cost is to the best action"
+        yield (
+            "payoffs are against the strategy of the other player; the cost is to the best action; "
+            + COUNTED
+        )
         yield proved_text(self.exploitability)
 
 
@@ -349,7 +353,7 @@ class HiddenEvaluated(Worth, frozen=True, kw_only=True, tag="rollwise/evaluate/h
         loss = as_number(self.loss)
         yield (
             f"  {self.policy} loses {f'at most {loss:.6f}' if loss >= 5e-7 else 'nothing'} to an "
-            "expert (mean of both seats, against the value of the game; to 1e-6)"
+            f"expert (mean of both seats, against the value of the game; to 1e-6; {COUNTED})"
         )
 
 
@@ -368,7 +372,8 @@ class HiddenResponse(GameDocument, frozen=True, kw_only=True, tag="rollwise/resp
             worth = certified(getattr(self, seat), self.error_bound)
             yield f"  the best response to {self.policy}, moving {seat}: {worth.number}"
         worth = certified(self.exploitability, self.error_bound)
-        yield f"  exploitability of {self.policy} (their mean): {worth.number} ({worth.sure})"
+        sure = f"{worth.sure}; {COUNTED}"
+        yield f"  exploitability of {self.policy} (their mean): {worth.number} ({sure})"
 
 
 class HiddenMatch(Worth, frozen=True, kw_only=True, tag="rollwise/simulate/hidden/1"):

@@ -363,9 +363,10 @@ def number_or_none(value: float | None) -> float | None:
 
 def sizes_text(of: Any) -> str:
     """The size of a document's graph: "3 states, 4 actions, 6 outcomes"."""
-    return ", ".join(
-        how_many(getattr(of, f"{one}s"), one) for one in ("state", "action", "outcome")
-    )
+    counts = [how_many(getattr(of, f"{one}s"), one) for one in ("state", "action", "outcome")]
+    if after := getattr(of, "after_throws", UNSET) or 0:
+        counts[0] += f" and {after:,} after a throw"
+    return ", ".join(counts)
 
 
 def about_draws(has_draws: bool) -> str:

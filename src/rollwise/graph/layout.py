@@ -159,9 +159,8 @@ def members_of(game: Any) -> Members:
     found: dict[str, dict[str, int]] = {}
     for one in {id(each): each for each in (game, game.made_from)}.values():
         state = one.start()
-        layout, hints = StateLayout.of(one, state), {}
-        with suppress(NameError, TypeError):  # rules without annotations that can be read
-            hints = get_type_hints(layout.kind)
+        layout = StateLayout.of(one, state)
+        hints = _annotations(layout.kind)
         words = {}
         for name, field in zip(layout.kind._fields, state, strict=True):
             parts = field if isinstance(field, tuple) else (field,)
@@ -182,6 +181,14 @@ def field_words(game: Any) -> Words:
         field: {number: word for word, number in words.items()}
         for field, words in members_of(game).items()
     }
+
+
+@lru_cache
+def _annotations(kind: type) -> dict[str, Any]:
+    """The types of the fields of a state; none where the annotations can't be read."""
+    with suppress(NameError, TypeError):
+        return get_type_hints(kind)
+    return {}
 
 
 def _enumerations(hint: Any) -> Iterator[Any]:

@@ -129,7 +129,7 @@ export const SAY = {
   // hidden dice and simultaneous choices
   againstHidden: "Your opponent",
   hiddenOptions: "Seat, coach and seed",
-  gainsNothing: "It loses nothing on average, if both move first equally often.",
+  gainsNothing: "It loses nothing, on average over both seats.",
   losesHidden: (worth, isChance) => (isChance ? `Perfect play beats it in ${worth} of games.` : `Perfect play gains ${worth} a game from it.`),
   otherOptimal: "There may be several ways of perfect play; another one may win more or less against these opponents.",
   mySeat: "Your seat",

@@ -465,9 +465,9 @@ def _title(
     pairs = [
         (graph.columns[f], v) for f, v in zip(rest, shared.tolist(), strict=True) if f not in thrown
     ]
-    if len(pairs) + bool(thrown) > 3:  # of many fields most are zero and can be omitted
-        pairs = [pair for pair in pairs if pair[1]]
     told = [f"{name} = {field_text(solution, name, v)}" for name, v in pairs]
+    if len(pairs) + bool(thrown) > 3:  # of many fields most are zero and can be omitted
+        told = [text for text in told if not text.endswith(" = 0")]
     if thrown:
         narrator = Narrator(graph, solution.game)
         told.append(narrator.thrown(graph.view[state]) or "no throw yet")
@@ -525,7 +525,7 @@ def empty_cells(solution: Solution, axes: tuple[int, ...], panels: list[Panel]) 
     if left_out.any():
         choice = has_choice(graph)
         forced = choice[drawn].all() and not choice[left_out].any()
-        reasons.append("there is no choice in it" if forced else "it is left out")
+        reasons.append("there is no choice" if forced else "the position is left out")
     return [f"Empty cells: {', or '.join(reasons)}."] if reasons else []
 
 

@@ -381,7 +381,7 @@ class _Grid:
                 lines[-1] += ","
                 lines.append(part)
         if len(lines) > MOST_LINES:
-            lines = [*lines[: MOST_LINES - 1], ", ".join(lines[MOST_LINES - 1 :])]
+            lines = [*lines[: MOST_LINES - 1], " ".join(lines[MOST_LINES - 1 :])]
         return [line if len(line) <= most else line[: most - 1] + "…" for line in lines]
 
     def cell_fits(self, nx: int, ny: int, letters: int) -> bool:

@@ -166,7 +166,7 @@ def duration(facts: Facts) -> str:
     if not found.chance.sum() > 0:
         return f"<p>{facts.no_end}</p>"
     words = (
-        "A turn is all moves of one player before the other one goes on."
+        "A turn is all moves of one player before the next one goes on."
         if found.unit == "turns"
         else "The counted moves are rolls: moves with more than one outcome."
     )

@@ -306,6 +306,12 @@ def compiled_payoff(points):  # type: ignore[no-untyped-def]
 
 def compiled_payoffs(*numbers):  # type: ignore[no-untyped-def]
     """The same code. It raises an exception where the plain function reports the error."""
+    return payoffs_of_all(numbers)
+
+
+@rule
+def payoffs_of_all(numbers):  # type: ignore[no-untyped-def]
+    """``payoffs(*numbers)`` in compiled rules, where the number of seats may be unknown."""
     players = len(numbers)
     bits = BITS // players
     half = 1 << (bits - 1)
@@ -337,6 +343,12 @@ def won_by_all(seats):  # type: ignore[no-untyped-def]
 
 def compiled_shared(*parts):  # type: ignore[no-untyped-def]
     """The same code. It raises an exception where the plain function reports the error."""
+    return shared_by_parts(parts)
+
+
+@rule
+def shared_by_parts(parts):  # type: ignore[no-untyped-def]
+    """``shared(*parts)`` in compiled rules, where the number of seats may be unknown."""
     players, total = len(parts), 0
     bits = BITS // players
     code = players << BITS

@@ -45,7 +45,7 @@ from rollwise.builders.compiled.reads import as_constant
 from rollwise.builders.compiled.sources import definition_of
 from rollwise.faults import is_users
 from rollwise.reach import closure_read, codes_in, globals_read, names_in
-from rollwise.then import won_by
+from rollwise.then import payoffs, shared, won_by
 
 # Trees of translated and untranslated functions, by their code; see `tree_of`.
 _TREES: dict[CodeType, ast.FunctionDef] = {}
@@ -170,7 +170,7 @@ def instead_of(kind: type) -> str:
 
 
 # Replaced by the functions of these names in `rollwise.builders.compiled.python_words`.
-SLICED, EXACT, LEAST, WINNERS = "sliced_", "exact_", "of_some_", "winners_"
+SLICED, EXACT, LEAST, FOR_ALL = "sliced_", "exact_", "of_some_", "_for_all_"
 FOLDS = ("sum", "any", "all", "min", "max", "sorted", "tuple", "list", "set", "len", "enumerate")
 MOST_NESTED = 6  # loops of one call of itertools
 
@@ -224,8 +224,10 @@ class _Translator(ast.NodeTransformer):
             name = f"made_{called.__name__}"
             node.func = ast.copy_location(ast.Name(name, ast.Load()), node.func)
             self.names[name] = called
-        if called is won_by and len(arguments) == 1 and isinstance(arguments[0], ast.Starred):
-            return self._call(WINNERS, WINNERS, [self._listed(arguments[0].value)], node)
+        starred = [one.value for one in arguments if isinstance(one, ast.Starred)]
+        if called in (won_by, payoffs, shared) and len(starred) == len(arguments) == 1:
+            name = called.__name__ + FOR_ALL
+            return self._call(name, name, [self._listed(starred[0])], node)
         if isinstance(node.func, ast.Attribute) and node.func.attr == "_replace":
             fields = tuple(filter(None, named))
             if fields and len(fields) == len(node.keywords) and not arguments:
@@ -253,11 +255,15 @@ class _Translator(ast.NodeTransformer):
         return None
 
     def _listed(self, node: Any) -> Any:
-        """A list comprehension for a generator expression, the keys for a dictionary."""
+        """A list for a generator, the keys for a dictionary, the members for an enumeration."""
         if isinstance(node, ast.GeneratorExp):
             return ast.copy_location(ast.ListComp(node.elt, node.generators), node)
-        if isinstance(self._value(node), dict):
+        value = self._value(node)
+        if isinstance(value, dict):
             return ast.copy_location(ast.Attribute(node, "names", ast.Load()), node)
+        if isinstance(value, type) and issubclass(value, IntEnum | IntFlag):
+            members: list[Any] = [ast.Constant(int(member)) for member in value]
+            return ast.copy_location(ast.Tuple(members, ast.Load()), node)
         return node
 
     def visit_comprehension(self, node: ast.comprehension) -> ast.AST:

@@ -28,9 +28,9 @@ from numba.extending import (
 )
 
 from rollwise.builders.compiled.arithmetic import RulesCompiler
-from rollwise.builders.compiled.cache_key import put, won_by_all
+from rollwise.builders.compiled.cache_key import payoffs_of_all, put, shared_by_parts, won_by_all
 from rollwise.builders.compiled.disk import OPTIONS
-from rollwise.builders.compiled.listers import EXACT, LEAST, SLICED, WINNERS
+from rollwise.builders.compiled.listers import EXACT, FOR_ALL, LEAST, SLICED
 from rollwise.builders.compiled.reads import Table, made_of
 
 SEQUENCES = (types.BaseTuple, types.List, types.Array)
@@ -340,8 +340,9 @@ def word(name: str, value: Any, state: Any, start: Any) -> Any:
         return _sliced
     if name == EXACT:
         return _exact
-    if name == WINNERS:
-        return won_by_all
+    if name.endswith(FOR_ALL):
+        kind = name.removesuffix(FOR_ALL)
+        return {"payoffs": payoffs_of_all, "shared": shared_by_parts}.get(kind, won_by_all)
     if name.endswith(LEAST):
         fold = name.partition("_")[0]  # min or max
         return made_of(

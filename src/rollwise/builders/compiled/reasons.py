@@ -73,7 +73,8 @@ ONE_TYPE = "a value needs one type throughout"
 ONE_TYPES = {
     "bool": f"{ONE_TYPE}: {TRUTHS}",
     "return type.*(Tuple|list|range)": (
-        f"{ONE_TYPE}, and tuples, lists and ranges are different ones: yield each action instead"
+        f"{ONE_TYPE}, and tuples, lists and ranges are different ones: yield each action instead, "
+        "or return list(...) throughout"
     ),
     "Tuple.*list|list.*Tuple": (
         f"{ONE_TYPE}, and a tuple and a list are two: write list(...) for the tuple"
@@ -122,8 +123,8 @@ def _is_odd_yield(node: Any) -> bool:
 
 # Constructs that Numba rejects, and replacements. The first match counts.
 CONSTRUCTS = [
+    Remedy("neg\\(Ratio\\(", (ast.UnaryOp,), _any, RATIO),
     Remedy("Ratio\\(", (ast.BinOp, ast.Compare), _any, RATIO),
-    Remedy("(?i)yield.?from", (ast.YieldFrom,), _any, "yield in a loop: for one in ...: yield one"),
     Remedy("closure", (ast.GeneratorExp,), _any, "write a loop instead of a generator expression"),
     Remedy(
         "closure|cell variable|make_function",
@@ -289,6 +290,8 @@ def _of_attribute(text: str, source: Source, place: Place | None) -> Found | Non
     ]
     if kind.startswith("GameRecord"):
         remedy = READS
+    elif "rollwise.dice" in kind:
+        remedy = f"write it at the top of the file, as in THROWN = dice.{name}(...)"
     elif "GameRecord" in kind:
         remedy = THROUGH_SELF
     else:
