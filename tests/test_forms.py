@@ -79,6 +79,11 @@ def test_no_score_is_reached_where_no_play_ends():
         solve(Chase(Sunk()))
 
 
+def test_a_contest_says_why_its_game_has_none():
+    with pytest.raises(RulesError, match="^mire: the players can go round for ever"):
+        solve(Duel(Mire()))
+
+
 def test_targets_beyond_the_best_score_are_refused():
     with pytest.raises(ParameterError, match="a target of at least 1, not 0"):
         Chase(Mire(), 0)
