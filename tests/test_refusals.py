@@ -90,7 +90,8 @@ solve super-six sticks=7 --method value-iteration --set order=up | no order
 solve super-six sticks=7 --method mixed-integer --set solver=up | no solver
 solve super-six sticks=7 --method mixed-integer --set start=up | no method 'up'
 solve super-six sticks=7 --history changes.txt | .csv or .json
-solve super-six sticks=7 --history - | has no sweeps to print
+solve super-six sticks=7 --history - | has no sweeps & --method value-iteration
+solve super-six sticks=7 --method exact --history sweeps.csv | the method exact has no sweeps
 solve super-six sticks=3 --by-layer --history x.csv | --history doesn't go with --by-layer
 table super-six sticks=7 --method magic | no method 'magic'
 table super-six sticks=7 --method exact --load x.parquet | can't be had with --load
@@ -104,6 +105,7 @@ evaluate super-six sticks=7 --policy magic | no policy 'magic'
 evaluate super-six sticks=7 --policy random --method magic | exact or iterative
 evaluate super-six sticks=7 --policy random --method exact --set theta=1 | --method iterative
 evaluate super-six sticks=7 --policy random --state lid=9 | is missing
+evaluate piglet --policy random --table --state turn=1 | --state is one position & --where
 evaluate craps --policy random --against random | for one
 evaluate pig target=6 --policy optimal,random --against random | --against doesn't go with
 evaluate pig target=6 --policy optimal,random,random | has 2 seats, and 3 policies were given
@@ -187,7 +189,8 @@ distribution threes --reach 3 --exact | doesn't go with --reach
 distribution threes --reach x | write whole numbers
 distribution pig --reach 3 | has no score
 distribution threes dice=2 --range --count roll | --range
-distribution threes dice=2 --then variance --exact | --then
+distribution threes dice=2 --then variance --exact | --exact doesn't go with --then & --save FILE
+distribution pig target=6 --count roll | --count is for one player
 distribution pig target=6 --given 'turn >= 40' | no play meets the condition
 optimal pig target=10 --range variance | is won or lost
 optimal pig target=10 --range win | first aim
