@@ -180,6 +180,7 @@ solve pig as=average | no end
 
 % questions
 distribution threes --policy nope | no policy 'nope'
+distribution gamblers-problem capital=1 goal=3 --count 1 | 1 counts 1 time in the state & no bound
 distribution threes --count jump | no action is called 'jump'
 distribution threes --csv --json | can't both be had
 distribution threes --policy chase-40 | no play ends with 40
