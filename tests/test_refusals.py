@@ -45,6 +45,9 @@ solve pig target=5 target=6 | target & twice
 solve super-six sticks=1 | super-six & sticks & 2
 solve pig --mode fast | --mode & interpreted
 solve pig --max-states 500 | pig & 500 & --max-states
+distribution threes --reach 3 --max-states 9 | threes & 9 & --max-states
+judge threes impossible.csv --max-states 9 | threes & 9 & --max-states
+bet threes --max-states 9 | --max-states doesn't go with contests
 solve piglet --tolerance -1 | --tolerance & positive
 solve nowhere.py:Game | nowhere.py
 solve broken.py:Game | broken.py & line 1

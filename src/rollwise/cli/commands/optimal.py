@@ -221,7 +221,7 @@ def _print_reach(game: Game, text: str) -> None:
             chances = reach_by_layer(game, most, progress=progress)
             chances = chances._replace(chances=chances.chances[[max(0, score) for score in scores]])
         else:
-            chances = reach(game, scores, progress=progress)
+            chances = reach(game, scores, max_states=ASKED.max_states, progress=progress)
     render(reached_document(game, scores, chances))
 
 

@@ -10,10 +10,11 @@ import typer
 
 from rollwise.cli import streams
 from rollwise.cli.app import app
-from rollwise.cli.common import policies_of, read_game, read_state, split_words
+from rollwise.cli.common import policies_of, read_game, read_state, refuse, split_words
 from rollwise.cli.options import GameArgument, ParametersArgument
 from rollwise.cli.printing import check_file, form_of, render
 from rollwise.cli.progress import Progress
+from rollwise.cli.streams import ASKED
 from rollwise.derive.forms import split_form
 from rollwise.documents.contests import bet_document
 from rollwise.documents.scores import judged_document, many_dice_document, tested_scores_document
@@ -90,6 +91,7 @@ def bet(
     """
     from rollwise.analysis.contest import Contest, solve_contest
 
+    refuse("doesn't go with contests", max_states=ASKED.max_states)
     inner, own = _contest(find(game), read_values(parameters or ()))
     contest = Contest(create(find(game), inner), **own)
     finished = _read_scores(scores)
@@ -152,7 +154,7 @@ def judge(
         raise UsageError("which game? `rollwise games` lists them")
     inner, own = _contest(asked.kind, asked.values)
     chosen, ties = create(asked.kind, inner), own.get("ties", "shared")
-    solution = solve(chosen)
+    solution = solve(chosen, max_states=ASKED.max_states)
     plays = read_plays(chosen, solution.graph, asked.files[0])
     rows = judge_plays(solution, plays, ties)
     ties_here = ties_in_play(solution.graph, solution.policy)
