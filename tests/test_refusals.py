@@ -157,6 +157,7 @@ plot threes policy ties=win | as=chase ties=win
 export threes --to drn ties=first | a form of a solitaire game has it
 solve threes as=chase | needs a target: target=SCORE, from 0 to 30
 simulate threes --policy optimal as=chase | needs a target
+simulate frozen-lake --policy optimal as=contest | and 1 more state. This needs
 solve threes as=chase target=31 | needs a target from 0 to 30, not 31
 solve threes --target 7 | write as=chase target=VALUE
 solve threes as=contest --set starts=2 | --set doesn't go with as=contest
