@@ -197,6 +197,7 @@ def test_games_tells_one_game(tmp_path):
         (("pig", "target=6", "players=3"), "banked=0,rivals=(0,0),turn=0"),
         (("threes", "as=chase", "target=7", "dice=2"), None),
         (("bozo", "sheet=five", "--throw", "1,2,3,4,5", "--rolls-left", "1"), None),
+        (("bear-off", "checkers=1", "--method", "exact"), "on=(0,0,0,0,0,1)"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )

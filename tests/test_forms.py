@@ -65,9 +65,30 @@ class Sunk(Mire):
         return Spot(2)
 
 
+class FreeRoad(Mire):
+    """The road costs nothing, so that the best score is 0."""
+
+    objective = "maximize"
+
+    def reward(self, s, action):
+        return 0 if s.spot == 0 and action == 0 else -1
+
+
 def test_no_score_is_reached_where_no_play_ends():
     with pytest.raises(RulesError, match="no play ever ends"):
         solve(Chase(Sunk()))
+
+
+def test_a_contest_says_why_its_game_has_none():
+    with pytest.raises(RulesError, match="^mire: the players can go round for ever"):
+        solve(Duel(Mire()))
+
+
+def test_targets_beyond_the_best_score_are_refused():
+    with pytest.raises(ParameterError, match="a target of at least 1, not 0"):
+        Chase(Mire(), 0)
+    with pytest.raises(ParameterError, match="a target of at most 0, not 2"):
+        Chase(FreeRoad(), 2)
 
 
 def test_forms_are_methods_of_a_game():

@@ -16,8 +16,11 @@ from small_games import played
 from tests.little_games import HostileNames
 
 import rollwise
+from rollwise.answer.references import Policies
 from rollwise.coach import History, Session, Table, json_line, read_records, replay, written
+from rollwise.coach.game_files import made_scores
 from rollwise.coach.review import Drill, questions
+from rollwise.derive.chase import WithScore
 from rollwise.games.chicago import Chicago
 from rollwise.games.pig import Pig
 from rollwise.games.royal_ur import RoyalUr
@@ -55,6 +58,23 @@ def test_every_way_of_keeping_a_game_gives_it_back(tmp_path, game):
         assert [one.headers["seed"] for one in records] == ["1", "2", "3"]
     results = [json.loads(line)["result"] for line in lines.splitlines()]
     assert results == [one.ledger().result if one.is_over else None for one in sessions]
+
+
+@pytest.mark.parametrize("name", ["kept.sqlite", "kept.jsonl"])
+def test_scores_are_those_of_kept_games_of_the_same_form(tmp_path, name):
+    for game, other in ((Threes(dice=2), "as=score"), (WithScore(Threes(dice=2)), "skip=true")):
+        sessions, path = [played(Table.lay(game), seed) for seed in (1, 2, 3)], tmp_path / name
+        path.unlink(missing_ok=True)
+        for session in sessions:
+            if name.endswith("sqlite"):
+                History(path).keep(json_line(session))
+            else:
+                with path.open("a") as file:
+                    file.write(json_line(session))
+        made = made_scores(path, Policies.of(rollwise.solve(game)))
+        assert made.tolist() == [session.ledger().result for session in sessions]
+        refused = refusal("scores", "threes", str(path), "dice=2", other)
+        assert "no such games of threes" in refused or "this is a game of threes" in refused
 
 
 @pytest.mark.parametrize(

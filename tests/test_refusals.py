@@ -45,6 +45,9 @@ solve pig target=5 target=6 | target & twice
 solve super-six sticks=1 | super-six & sticks & 2
 solve pig --mode fast | --mode & interpreted
 solve pig --max-states 500 | pig & 500 & --max-states
+distribution threes --reach 3 --max-states 9 | threes & 9 & --max-states
+judge threes impossible.csv --max-states 9 | threes & 9 & --max-states
+bet threes --max-states 9 | --max-states doesn't go with contests
 solve piglet --tolerance -1 | --tolerance & positive
 solve nowhere.py:Game | nowhere.py
 solve broken.py:Game | broken.py & line 1
@@ -91,7 +94,8 @@ solve super-six sticks=7 --method value-iteration --set order=up | no order
 solve super-six sticks=7 --method mixed-integer --set solver=up | no solver
 solve super-six sticks=7 --method mixed-integer --set start=up | no method 'up'
 solve super-six sticks=7 --history changes.txt | .csv or .json
-solve super-six sticks=7 --history - | has no sweeps to print
+solve super-six sticks=7 --history - | has no sweeps & --method value-iteration
+solve super-six sticks=7 --method exact --history sweeps.csv | the method exact has no sweeps
 solve super-six sticks=3 --by-layer --history x.csv | --history doesn't go with --by-layer
 table super-six sticks=7 --method magic | no method 'magic'
 table super-six sticks=7 --method exact --load x.parquet | can't be had with --load
@@ -105,6 +109,7 @@ evaluate super-six sticks=7 --policy magic | no policy 'magic'
 evaluate super-six sticks=7 --policy random --method magic | exact or iterative
 evaluate super-six sticks=7 --policy random --method exact --set theta=1 | --method iterative
 evaluate super-six sticks=7 --policy random --state lid=9 | is missing
+evaluate piglet --policy random --table --state turn=1 | --state is one position & --where
 evaluate craps --policy random --against random | for one
 evaluate pig target=6 --policy optimal,random --against random | --against doesn't go with
 evaluate pig target=6 --policy optimal,random,random | has 2 seats, and 3 policies were given
@@ -153,6 +158,7 @@ plot threes policy ties=win | as=chase ties=win
 export threes --to drn ties=first | a form of a solitaire game has it
 solve threes as=chase | needs a target: target=SCORE, from 0 to 30
 simulate threes --policy optimal as=chase | needs a target
+simulate frozen-lake --policy optimal as=contest | and 1 more state. This needs
 solve threes as=chase target=31 | needs a target from 0 to 30, not 31
 solve threes --target 7 | write as=chase target=VALUE
 solve threes as=contest --set starts=2 | --set doesn't go with as=contest
@@ -179,6 +185,7 @@ solve pig as=average | no end
 
 % questions
 distribution threes --policy nope | no policy 'nope'
+distribution gamblers-problem capital=1 goal=3 --count 1 | 1 counts 1 time in the state & no bound
 distribution threes --count jump | no action is called 'jump'
 distribution threes --csv --json | can't both be had
 distribution threes --policy chase-40 | no play ends with 40
@@ -188,7 +195,8 @@ distribution threes --reach 3 --exact | doesn't go with --reach
 distribution threes --reach x | write whole numbers
 distribution pig --reach 3 | has no score
 distribution threes dice=2 --range --count roll | --range
-distribution threes dice=2 --then variance --exact | --then
+distribution threes dice=2 --then variance --exact | --exact doesn't go with --then & --save FILE
+distribution pig target=6 --count roll | --count is for one player
 distribution pig target=6 --given 'turn >= 40' | no play meets the condition
 optimal pig target=10 --range variance | is won or lost
 optimal pig target=10 --range win | first aim

@@ -291,6 +291,12 @@ def test_games_are_kept(tmp_path):
         long = line | {"more": "x" * 300_000}
         assert client.post(f"/api/history?{PIG}", json=long).status_code == 413
     assert [record.players[0] for record in read_records(tmp_path / "a.sqlite")] == ["Ann"] * 2
+    chase = {"dice": 1, "as": "chase", "target": 3}
+    with client_of(["threes"], tmp_path / "b.sqlite", rate=1e6) as client:
+        solved(client, "threes", **chase)
+        one = {"game": "threes", "parameters": chase, "players": [{"name": "Ann"}], "moves": []}
+        words = "game=threes&parameter=dice=1&parameter=as=chase&parameter=target=3"
+        assert client.post(f"/api/history?{words}", json=one).status_code == 201
     with client_of(["pig"]) as client:
         refused = client.post(f"/api/history?{PIG}", json=line)
         assert (refused.status_code, refused.json()["error"][:22]) == (

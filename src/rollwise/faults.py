@@ -39,10 +39,13 @@ def shown(value: object) -> str:
 
 @contextmanager
 def failing(kind: type[Exception], what: str) -> Iterator[None]:
-    """Turn an exception of users' code into one of this kind that names part and cause."""
+    """Turn an exception of users' code into one of this kind that names part and cause.
+
+    An exception of this kind names them already.
+    """
     try:
         yield
-    except PASSED_ON:
+    except (*PASSED_ON, kind):
         raise
     except BaseException as error:
         raise kind(f"{what}: {fault_text(error)}") from error

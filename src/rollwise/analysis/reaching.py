@@ -55,6 +55,7 @@ def reach(
     game: Game,
     scores: Sequence[int],
     *,
+    max_states: int | None = None,
     progress: Callable[[str, int, int | None], None] | None = None,
 ) -> Reach:
     """The best chance of each score or better, from the graph of a chase.
@@ -75,7 +76,7 @@ def reach(
         chase = replace(
             chase, target=sign * min(sign * chase.start().gap, *(sign * x for x in scores))
         )
-    solution = kept.solve(chase, progress=progress)
+    solution = kept.solve(chase, max_states=max_states, progress=progress)
     gaps = solution.graph.states[: solution.graph.n_roots, -1].tolist()
     found = {gap: float(solution.values[s]) for s, gap in enumerate(gaps)}
     worst = min(sign * gap for gap in gaps)

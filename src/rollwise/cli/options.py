@@ -181,9 +181,11 @@ def method_options(
     options = typed_settings(typed, settings, f"the method {method}")
     if isinstance(options.get("start"), str):
         find_method(options["start"])
+    if history is not None and "on_sweep" not in chosen.options():
+        raise UsageError(
+            f"--history: the method {method} has no sweeps; --method value-iteration has"
+        )
     if history == STDOUT:
-        if "on_sweep" not in chosen.options():
-            raise UsageError(f"the method {method} has no sweeps to print")
         options["on_sweep"] = print_sweep
     return options
 

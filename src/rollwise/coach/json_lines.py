@@ -413,7 +413,7 @@ def made_scores(path: Path, policies: Policies) -> Ints:
     UsageError
         The file holds neither, or fewer than two; names the line.
     RecordError
-        Its games are others, or were played to reach or beat a score.
+        Its games are others, or games in another form.
     """
     if not _holds_games(path):
         return read_scores(path)
@@ -421,13 +421,10 @@ def made_scores(path: Path, policies: Policies) -> Ints:
     assert game is not None
     require_points(solution.graph)
     parameters = {name: typed(value) for name, value in game.parameters.items()}
-    records = records_of(path, type(game), parameters)
+    kind = type(game.made_from)
+    records = records_of(path, kind, parameters)
     for record in records:
-        played = agreed_game([record], type(game), {}) if record.game else game
-        if played.made_from is not played:
-            raise RecordError(
-                f"{record.where}: this game was played to reach or beat a score, not for the mean"
-            )
+        played = agreed_game([record], kind, {}) if record.game else game
         if title(played) != title(game):
             raise RecordError(
                 f"{record.where}: this is a game of {title(played)}, not of {title(game)}"

@@ -132,7 +132,7 @@ def require_bounded(graph: StateGraph, counted: Ints, what: str) -> None:
     )
     if k >= 0:
         a = int(outcome_action(graph)[k])
-        some = how_many(int(counted[k]), "point") if what == "points" else f"{counted[k]} {what}"
+        some = how_many(int(counted[k]), "point" if what == "points" else "time")
         raise RulesError(
             f"{graph.game}: {graph.view.action(a)} counts {some} in the state "
             f"{graph.state_text(int(graph.action_state[a]))} and can lead back to it, so that "

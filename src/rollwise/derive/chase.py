@@ -154,8 +154,8 @@ class Chase(DerivedGame):
         if self.target is not None and not low <= self.target <= high:
             allowed = f"from {low} to {high}"
             if self.has_limit:
-                least = low if self.inner.objective == "minimize" else -high
-                allowed = f"of at least {least}" if least == low else f"of at most {high}"
+                few = self.inner.objective == "minimize"
+                allowed = f"of at least {low}" if few else f"of at most {high}"
             raise ParameterError(
                 f"a chase of {self.inner_graph.title} needs a target {allowed}, not {self.target}"
             )

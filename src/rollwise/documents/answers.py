@@ -274,7 +274,7 @@ def _exact_advice(
     from rollwise.methods.exact import action_fractions
 
     fractions, state = solution.run.fractions, solution.find(advice.state)
-    worth = action_fractions(solution.graph, fractions, state)
+    worth = action_fractions(solution.graph, fractions, state) if advice.actions else []
     return exactly(solution, fractions[state]), [exactly(solution, x) for x in worth]
 
 

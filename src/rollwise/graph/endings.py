@@ -26,6 +26,7 @@ from rollwise.errors import EndlessPlay
 from rollwise.graph import StateGraph
 from rollwise.graph.lotteries import Components, pointers, spans
 from rollwise.graph.view import sign_of
+from rollwise.numbers.printed import how_many
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -464,5 +465,5 @@ def describe(
         state = graph.view[s]
         staying = next((action for action in state.actions if stays[action]), state.actions[0])
         places.append(f"{state} with the action {staying}")
-    more = f" and {len(states) - shown:,} more states" if len(states) > shown else ""
-    return "; ".join(places) + more
+    more = len(states) - shown
+    return "; ".join(places) + (f" and {how_many(more, 'more state')}" if more > 0 else "")

@@ -261,7 +261,7 @@ def _keep(answer: Any, question: Mapping[str, Any]) -> str:
 
     record = record_of_line(question["record"], "the record", 1)
     game = answer.game
-    if title(agreed_game([record], type(game), {})) != title(game):
+    if title(agreed_game([record], type(game.made_from), {})) != title(game):
         raise UsageError(f"this isn't a game of {title(game)}")
     table = Table.of(answer, game)
     policies = [None if name in ("", "human") else name for _, name in record.seats]

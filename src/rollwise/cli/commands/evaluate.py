@@ -111,8 +111,7 @@ def evaluate(
                    with an option of it).
     --table        The value of the policy in each position, a row each.
     """
-    if not table:
-        refuse("goes with --table", where=where, out=out, csv=csv)
+    _check_rows(table, state, where=where, out=out, csv=csv)
     form = form_of(out, csv=csv)
     from rollwise.graph.policies import ties_in_play
     from rollwise.methods.result import Status
@@ -213,6 +212,14 @@ def _evaluated(
             graph = with_home_of(game, mine).derive()
         found = evaluate(graph, mine, theirs, method=method, starts=starts, **options)
     return graph, s, mine, theirs, found
+
+
+def _check_rows(table: bool, state: str | None, **rows: Any) -> None:
+    """Refuse the options of rows without rows, and one position with rows for all."""
+    if table:
+        refuse("is one position, and --table has all; --where picks some", state=state)
+    else:
+        refuse("goes with --table", **rows)
 
 
 def _tell_rows(

@@ -125,7 +125,6 @@ def distribution(
     from rollwise.analysis.observed_scores import simulated_scores
     from rollwise.analysis.second_aims import condition_of, is_of_score, score_ranges, second_aims
     from rollwise.answer.filters import numbered
-    from rollwise.derive.by_score import require_points
     from rollwise.graph.layout import members_of
     from rollwise.graph.policies import ties_in_play
 
@@ -143,12 +142,10 @@ def distribution(
         return
     policies = policies_of(chosen)
     graph = policies.graph
-    two = graph.players == 2 and count is None
-    if not two and (count is None or graph.players != 1):
-        require_points(graph)
+    two = graph.players == 2
     if two:
         why = f"is for one player, and {graph.title} has two"
-        refuse(why, state=state, then=then, range=range_of_all, exact=exact)
+        refuse(why, count=count, state=state, then=then, range=range_of_all, exact=exact)
         refuse(why, simulate=simulate or None)
     place = 0 if state is None else graph.find(read_state(state, chosen))
     entries = []
@@ -156,6 +153,11 @@ def distribution(
     if given is not None:
         refuse("doesn't go with --given", simulate=simulate or None, exact=exact)
         others["given"] = given
+    if then:
+        save = "`rollwise optimal --then AIM --save FILE` keeps its policy, for --policy FILE"
+        refuse(f"doesn't go with --then; {save}", **others)
+    if range_of_all:
+        refuse("doesn't go with --range", csv=csv, **others)
     for reference in policy or ["optimal"]:
         chase = re.fullmatch(r"chase-(\d+)", reference)
         if chase is not None:
@@ -189,13 +191,9 @@ def distribution(
             )
         )
     if then:
-        refuse("doesn't go with --then, which is about final scores", **others)
         best = second_aims(policies, then)
         entries.append(distribution_document(best.name, best.distribution(), None))
-    ranges = None
-    if range_of_all:
-        refuse("doesn't go with --range, which is about final scores", csv=csv, **others)
-        ranges = score_ranges(policies)
+    ranges = score_ranges(policies) if range_of_all else None
     document = distributions_document(graph, place, count, entries, ranges, given)
     if csv:
         _write_csv(document)
@@ -223,7 +221,7 @@ def _print_reach(game: Game, text: str) -> None:
             chances = reach_by_layer(game, most, progress=progress)
             chances = chances._replace(chances=chances.chances[[max(0, score) for score in scores]])
         else:
-            chances = reach(game, scores, progress=progress)
+            chances = reach(game, scores, max_states=ASKED.max_states, progress=progress)
     render(reached_document(game, scores, chances))
 
 

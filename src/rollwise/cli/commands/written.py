@@ -13,7 +13,14 @@ import typer
 
 from rollwise.cli import streams
 from rollwise.cli.app import app
-from rollwise.cli.common import lay_table, policies_of, read_game, read_state, split_words
+from rollwise.cli.common import (
+    lay_table,
+    policies_of,
+    read_game,
+    read_state,
+    refuse,
+    split_words,
+)
 from rollwise.cli.options import GameArgument, LoadOption, OptionalGameArgument, ParametersArgument
 from rollwise.cli.printing import check_file, form_of, place_line, print_json, render, write_policy
 from rollwise.cli.progress import Progress
@@ -101,6 +108,7 @@ def bet(
     """
     from rollwise.analysis.contest import Contest, solve_contest
 
+    refuse("doesn't go with contests", max_states=ASKED.max_states)
     inner, own = _contest(find(game), read_values(parameters or ()))
     contest = Contest(create(find(game), inner), **own)
     finished = _read_scores(scores)
@@ -163,7 +171,7 @@ def judge(
         raise UsageError("which game? `rollwise games` lists them")
     inner, own = _contest(asked.kind, asked.values)
     chosen, ties = create(asked.kind, inner), own.get("ties", "shared")
-    solution = solve(chosen)
+    solution = solve(chosen, max_states=ASKED.max_states)
     plays = read_plays(chosen, solution.graph, asked.files[0])
     rows = judge_plays(solution, plays, ties)
     ties_here = ties_in_play(solution.graph, solution.policy)
