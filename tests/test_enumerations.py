@@ -18,6 +18,7 @@ from rollwise.graph.layout import members_of
 from rollwise.graph.naming import state_text
 from rollwise.graph.typed import typed_state
 from rollwise.hidden.reading import named_fields
+from rollwise.plot.boards import Cards
 
 RULES = '''
 from dataclasses import dataclass
@@ -153,11 +154,11 @@ def test_conditions_of_distributions_and_policies_name_members(sheet):
         assert output(*word).replace("light == GREEN", "light == 1") == output(*number)
 
 
-def test_people_read_the_names_of_members(sheet):
-    game = find(sheet)()
-    assert [game.field_text("seen.1", n) for n in (0, 7, 5)] == ["red", "dark blue", ""]
-    assert game.field_text("steps", 1) == ""
-    assert game.describe(game.start()._replace(light=7)).startswith("light dark blue, seen (")
-    row = output("table", sheet, "--where", "light == 1 and seen.0 == 7", "--limit", "1")
-    assert row.splitlines()[1].split()[:2] == ["green", "dark"]
-    assert "\n1,7,0," in output("table", sheet, "--where", "light == 1 and seen.0 == 7", "--csv")
+def test_pictures_name_members(sheet):
+    solution = rollwise.solve(find(sheet)())
+    figure = solution.plot("value", where="seen.0 == 0 and seen.1 == 0")
+    named = [a for a in (figure.layout.xaxis, figure.layout.yaxis) if a.ticktext]
+    assert [list(one.ticktext) for one in named] == [["red", "green", "dark_blue"]]
+    assert [list(one.tickvals) for one in named] == [[0, 1, 7]]
+    # only the steps have a bar, of three parts
+    assert Cards(solution).html(0, "the first").count('height="16.0"') == 3

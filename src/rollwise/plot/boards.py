@@ -195,10 +195,11 @@ class Cards:
             low, high = self._ranges[0][field], self._ranges[1][field]
             if low == high:
                 continue
-            text = field_text(self.solution, name, named[name])
+            number = int(named[name])
+            text = field_text(self.solution, name, number)
             row = [boards.label(name), boards.label(text)]
-            if text == str(named[name]):
-                row.insert(1, boards.bar(named[name] - low, of=high - low))
+            if text == str(number):
+                row.insert(1, boards.bar(number - low, of=high - low))
             rows.append(row)
         return rows
 

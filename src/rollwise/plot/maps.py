@@ -23,6 +23,7 @@ from rollwise.plot.style import (
     axis,
     ink_on,
     lettering,
+    room_beside,
     step,
     step_scale,
 )
@@ -146,6 +147,7 @@ def draw_maps(
     about_labels = [label_note] if labels_fit and label_note else []
     if labels_fit_narrow:
         shown_notes += about_labels
+    named = _texts(solution, names[x_field], xs), _texts(solution, names[y_field], ys)
     sheet = Sheet(
         figure,
         title,
@@ -158,9 +160,9 @@ def draw_maps(
         title_lines=(grids[0].title_lines, grids[1].title_lines),
         wide_notes=[] if labels_fit_narrow else about_labels,
         seen=_seen(view, names, scale),
+        left=room_beside(named[1].values()),
     )
     layouts = []
-    named = _texts(solution, names[x_field], xs), _texts(solution, names[y_field], ys)
     for grid, width in zip(grids, (WIDE, NARROW), strict=True):
         layout = grid.axes(xs, ys, *named)
         layout["annotations"] = grid.titles(view.panels) + sheet.axis_titles(grid.height, width)
@@ -420,20 +422,22 @@ class _Grid:
                 )
                 if number:
                     spec["matches"] = letter
+                texts = x_texts if letter == "x" else y_texts
                 if isinstance(ticks[0], str):
                     spec["type"] = "category"
                     spec["categoryarray"] = ticks
                     spec["range"] = [-0.5, len(ticks) - 0.5]
-                    texts = x_texts if letter == "x" else y_texts
-                    letters = max(map(len, texts.values()))
-                    beside = max(2, int(self.panel_width / (6.6 * letters + 8)))
-                    most = beside if letter == "x" else room
-                    spec["tickvals"] = ticks[:: -(-len(ticks) // most)]
-                    spec["ticktext"] = [texts[tick] for tick in spec["tickvals"]]
                 else:
                     spec["range"] = [ticks[0] - 0.5, ticks[-1] + 0.5]
                     spec["dtick"] = step(ticks[0], ticks[-1], room)
                     spec["tick0"] = 0
+                named = [t for t in ticks if isinstance(t, str) or texts[t] != str(t)]
+                if named:
+                    letters = max(map(len, texts.values()))
+                    beside = max(2, int(self.panel_width / (6.6 * letters + 8)))
+                    most = beside if letter == "x" else room
+                    spec["tickvals"] = named[:: -(-len(named) // most)]
+                    spec["ticktext"] = [texts[tick] for tick in spec["tickvals"]]
                 layout[f"{letter}axis{number + 1 if number else ''}"] = spec
         return layout
 

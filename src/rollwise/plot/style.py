@@ -15,6 +15,7 @@ from __future__ import annotations
 import html
 import re
 import textwrap
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,6 +35,7 @@ FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', Helvetica, Arial, s
 GRID = "rgba(128,128,128,0.25)"
 
 TITLE_SIZE, NOTE_SIZE = 17, 12
+LEFT = 64  # least width of the left margin, in pixels
 
 
 def action_colours(n: int) -> list[str]:
@@ -100,7 +102,7 @@ class Sheet:
     x_title: str = ""
     y_title: str = ""
     title_lines: tuple[int, int] = (0, 0)
-    left: int = 64
+    left: int = LEFT
     bottom: int = 56
     seen: str = ""
 
@@ -238,6 +240,11 @@ class Sheet:
                 )
             )
         return found
+
+
+def room_beside(texts: Iterable[str]) -> int:
+    """The width of the left margin for these ticks, in pixels."""
+    return max(LEFT, 36 + int(6.4 * max(map(len, texts), default=0)))
 
 
 def plain(markup: str) -> str:
