@@ -28,7 +28,7 @@ from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
 from rollwise.graph.lotteries import Lotteries, pointers, spans
 from rollwise.graph.policies import Policy
-from rollwise.kernels.jit import kernel
+from rollwise.kernels.jit import index, kernel
 
 
 class Seated(NamedTuple):
@@ -395,25 +395,27 @@ def walk_seats(
     new_outcome_indptr[0] = 0
     # `keys` is the queue: the states before `done` are written.
     while done < n_states:
-        seat = np.int64(keys[done]) // n
-        s = np.int64(keys[done]) - seat * n
-        row = rows[seat]
+        s, seat = np.int64(keys[done]), 0
+        while s >= n:  # sooner than a division
+            s -= n
+            seat += 1
+        stay, is_free = seat * n, rows[seat] < 0
+        row = index(max(rows[seat], 0))
         for f in range(n_fields):
             new_states[done, f] = states[s, f]
         if n_seats > 1:
             new_states[done, n_fields] = seat
         for a in range(action_indptr[s], action_indptr[s + 1]):
-            if row >= 0 and not chances[row, a] > 0.0:
+            if not (is_free or chances[row, index(a)] > 0.0):
                 continue
             lottery = action_lottery[a]
             outcome = lottery_indptr[lottery]
             for k in range(outcome_indptr[a], outcome_indptr[a + 1]):
                 t = outcome_state[k]
                 if t >= 0:
-                    mover = seat + passes[outcome]  # at most n_seats - 1 seats on
-                    if mover >= n_seats:
-                        mover = mover - n_seats if n_seats > 1 else 0
-                    ahead = t + mover * n
+                    ahead, on = t + stay, np.int64(passes[outcome])
+                    if on > 0 and n_seats > 1:  # at most n_seats - 1 seats on
+                        ahead += (on if seat + on < n_seats else on - n_seats) * n
                     t = number[ahead]
                     if t < 0:
                         t = n_states
