@@ -14,6 +14,7 @@ import warnings
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -41,6 +42,32 @@ from rollwise.page import HIDDEN_MODULES, LOADER, MODULES, deflated, page, scrip
 from rollwise.page.document import document, goal
 from rollwise.words import Narrator
 
+
+class Mood(IntEnum):
+    SAD = 0
+    HAPPY = 1
+
+
+class Day(NamedTuple):
+    mood: Mood
+    days: int
+
+
+@dataclass(frozen=True)
+class Moods(Game):
+    """A member of an enumeration in a position, and an action without a choice or a name."""
+
+    def start(self):
+        return Day(Mood.SAD, 0)
+
+    def actions(self, s):
+        yield 0
+
+    def outcomes(self, s, action):
+        for mood in Mood:
+            yield 1, PASS if s.days < 2 else WIN, Day(mood, s.days + 1)
+
+
 GAMES = {
     "piglet": Piglet(target=4),
     "pig": Pig(target=9),
@@ -55,6 +82,7 @@ GAMES = {
     "chase": rollwise.Chase(Threes(dice=2), target=4),
     "contest": rollwise.Duel(Threes(dice=2)),
     "names": HostileNames(),
+    "moods": Moods(),
 }
 ROOM = Path(rollwise.__file__).parent / "page"
 KingMaker = find(str(Path(__file__).parents[1] / "examples" / "king_maker.py"))

@@ -12,17 +12,18 @@ export class Speech {
     this.game = game;
   }
 
-  // The fields of a position as pairs of name and number, those of a tuple as one.
+  // The fields of a position as pairs of name and text, those of a tuple as one.
   fields(s) {
     const { game } = this;
     const found = new Map();
     game.row(s).forEach((number, f) => {
       if (number === game.head.no_throw) return;
       const [, whole, part] = game.fieldNames[f].match(/^(.*?)(\.\d+)?$/s);
-      if (part) found.set(whole, [...(found.get(whole) ?? []), number]);
-      else found.set(whole, number);
+      const text = game.valueText(f, number);
+      if (part) found.set(whole, [...(found.get(whole) ?? []), text]);
+      else found.set(whole, text);
     });
-    return [...found].map(([name, number]) => [name, [number].flat().join(" ")]);
+    return [...found].map(([name, text]) => [name, [text].flat().join(" ")]);
   }
 
   // A position in words, without the throw.
