@@ -308,7 +308,7 @@ def test_compare():
         ("little_games.py:Ladder share=0.3", "the reward 0.3 of stop in the state height=1"),
         ("little_games.py:Ladder share=1.4142135623730951", "the reward 1.4142135623730951 of"),
         ("little_games.py:Ladder share=1.63e18", "the reward 1.63e+18 of stop"),
-        ("stakes.py:Pays points=0.1", "the payoff 0.1 of 0 in the state steps=0"),
+        ("stakes.py:Pays points=0.1", "the payoff 0.1 of the only move in the state steps=0"),
     ],
 )
 def test_a_rounded_number_has_no_exact_fraction(sheet, named):

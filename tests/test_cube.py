@@ -16,11 +16,12 @@ from little_games import Lanes
 from test_check_rules import claims_of
 
 import rollwise
-from rollwise import LOSE, PASS, WIN, Game, payoff, solve
+from rollwise import AGAIN, LOSE, PASS, WIN, Game, payoff, solve
 from rollwise.analysis.betting import effect_of_the_limit, match_table, windows
 from rollwise.answer.verify import verify
 from rollwise.derive.cube import Cube
 from rollwise.errors import ParameterError
+from rollwise.export import export
 from rollwise.games.bear_off import TwoSidedBearOff
 from rollwise.games.hypergammon import Hypergammon
 from rollwise.games.pig import Pig
@@ -327,3 +328,25 @@ class Round(Game):
 
 def test_a_cube_of_a_game_without_an_end_is_a_draw() -> None:
     assert solve(Round().cube(2, opening=True)).value == 0.0
+
+
+class Dither(Round):
+    """The first player may wait for ever, or end the game: no cube is ever turned."""
+
+    def actions(self, s: Place) -> Any:
+        yield 0
+        yield 1
+
+    def outcomes(self, s: Place, action: int) -> Any:
+        if action == 0:
+            yield 1, AGAIN, s
+        else:
+            yield 1, WIN, s
+            yield 2, LOSE, s
+
+
+def test_a_program_of_a_cube_is_for_payoffs_also_where_no_stake_is_reached(tmp_path: Path) -> None:
+    """Positions in which play can stay are merged for the program."""
+    path = tmp_path / "program.lp"
+    export(solve(Dither().cube()), path, "lp")
+    assert "owner, step: expected payoff" in path.read_text()

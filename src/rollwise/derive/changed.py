@@ -97,9 +97,7 @@ def with_ends(
     stakes : bool
         The game is played for more than a win, also where these positions show no such payoff.
     """
-    flat, n_border = graph.flat, graph.n_border
-    if stakes and not flat.has_stakes:
-        flat = replace(flat, lotteries=flat.lotteries.with_stakes())
+    flat, n_border = graph.flat.with_stakes(stakes), graph.n_border
     if not n_border:
         return flat
     blank = np.full((n_border, len(flat.field_names) - rows.shape[1]), NO_THROW, np.int32)

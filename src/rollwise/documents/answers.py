@@ -662,6 +662,7 @@ def _blocks(of: Any) -> Iterable[str | Rows]:
     from rollwise.answer.rows import ROWS_SEARCHED
     from rollwise.answer.solution import Solution
     from rollwise.game import Game
+    from rollwise.words import in_words
 
     if isinstance(of, Game):
         heads = ("parameter", "value", "meaning")
@@ -677,7 +678,7 @@ def _blocks(of: Any) -> Iterable[str | Rows]:
     if isinstance(of, Solution):
         few = len(of) <= ROWS_SEARCHED  # soon sorted
         states = of.states_where()[:10] if few else np.arange(10)
-        rows = strategy_rows(of.cells_of(states))
+        rows = strategy_rows(in_words(of.game, of.cells_of(states)))
         return [repr(of)[1:-1], rows, f"{len(states)} of {len(of):,} states, see table()"]
     if isinstance(of, Advice):
         return [state_text(of.state), *advice_document(None, of).blocks()]

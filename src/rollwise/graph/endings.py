@@ -421,7 +421,7 @@ def regroup(
     is_new[np.unique(place, return_index=True)[1]] = True
     is_new &= place >= 0
     stop = graph.action_label.max() + 1
-    return graph.with_arrays(
+    made = graph.with_arrays(
         states=graph.rows[is_new],
         action_indptr=np.searchsorted(owner, np.arange(n + 1)).astype(np.int64),
         action_label=np.where(ends, stop, graph.action_label[action]).astype(np.int32),
@@ -437,6 +437,7 @@ def regroup(
         outcome_payoff=np.where(ending, payoff, graph.outcome_payoff[edges]),
         n_roots=int(np.count_nonzero(is_new[: graph.n_roots])),
     )
+    return made.with_stakes(graph.has_stakes)
 
 
 def staying_actions(graph: StateGraph, states: Sequence[int] | Ints) -> Mask:

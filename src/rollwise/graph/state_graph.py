@@ -158,6 +158,12 @@ class StateGraph:
         kept = {name: getattr(self.flat, name) for name in named if name not in changed}
         return StateGraph.of_arrays(**kept, **changed)
 
+    def with_stakes(self, stakes: bool) -> StateGraph:
+        """The graph as a part of a game for stakes, also if it has no such payoff of its own."""
+        if not stakes or self.has_stakes:
+            return self
+        return replace(self, lotteries=self.lotteries.with_stakes())
+
     @cached_property
     def action_reward(self) -> NDArray[np.float64]:
         return self.lotteries.reward[self.action_lottery]
