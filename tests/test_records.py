@@ -18,7 +18,7 @@ from tests.little_games import HostileNames
 import rollwise
 from rollwise.answer.references import Policies
 from rollwise.coach import History, Session, Table, json_line, read_records, replay, written
-from rollwise.coach.game_files import made_scores
+from rollwise.coach.json_lines import made_scores
 from rollwise.coach.review import Drill, questions
 from rollwise.derive.chase import WithScore
 from rollwise.games.chicago import Chicago

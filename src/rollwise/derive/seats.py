@@ -130,9 +130,8 @@ def take_seats(
     """
     n, n_seats = graph.n_states, len(policies)
     if n_seats > 1 and graph.players != n_seats:
-        raise UsageError(
-            f"{graph.game} is a game for {graph.players}: it does not have {n_seats} seats"
-        )
+        players = "one" if graph.players == 1 else graph.players
+        raise UsageError(f"{graph.game} is a game for {players}: it does not have {n_seats} seats")
     if graph.n_border:
         raise ValueError("seats need a whole graph, not one with a border")
     graph = graph.flat
