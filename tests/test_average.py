@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -16,6 +17,7 @@ from cli_runner import output, play, refusal, run
 from little_games import Lanes
 
 import rollwise
+from rollwise import dice
 from rollwise.answer.average import average_of, with_best_rate
 from rollwise.answer.verify import verify
 from rollwise.derive.average import Average
@@ -467,6 +469,44 @@ class Race(Game):
                 yield 1, WIN, s
             else:
                 yield 1, PASS, Lanes(s.theirs, mine)
+
+
+class ThrownRace(Race):
+    """The die is seen before the choice."""
+
+    def throws(self, s: Lanes):
+        for gain in range(3):
+            yield 1, gain
+
+    def actions(self, s: Lanes, throw: int):
+        yield from (0, 1)
+
+    def outcomes(self, s: Lanes, throw: int, action: int):
+        mine = s.mine + (1 if action else throw)
+        yield 1, WIN if mine >= 6 else PASS, Lanes(s.theirs, mine)
+
+
+class PooledRace(ThrownRace):
+    """And a die may be thrown again, once."""
+
+    def throws(self, s: Lanes):
+        return dice.pool(1, 3, rerolls=1)
+
+    def actions(self, s: Lanes, throw: tuple[int, ...], rolls_left: int):
+        yield 1 - rolls_left
+
+    def outcomes(self, s: Lanes, throw: tuple[int, ...], rolls_left: int, action: int):
+        mine = s.mine + throw[0] - 1
+        yield 1, WIN if mine >= 6 else PASS, Lanes(s.theirs, mine)
+
+
+@pytest.mark.needs_jit
+@pytest.mark.parametrize("game", [Race(), ThrownRace(), PooledRace()], ids=lambda game: game.name)
+def test_rules_with_a_discount_are_compiled(game: Game) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = [rollwise.solve(game, mode=mode) for mode in ("interpreted", "compiled")]
+    assert found[0].value == pytest.approx(found[1].value, abs=1e-12)
 
 
 def by_value_iteration(game: Game, sweeps: int = 400) -> float:

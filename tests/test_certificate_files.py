@@ -6,6 +6,7 @@ import hashlib
 import random
 import re
 from pathlib import Path
+from typing import ClassVar, NamedTuple
 
 import pytest
 from cli_runner import output, run
@@ -15,6 +16,7 @@ from test_check_rules import game_of
 from throwing import HighestCounted, HighestPair, SavedRolls, ThrownRunners, TwoBoxes
 
 import rollwise
+from rollwise import DRAW, PASS, WIN, Game
 from rollwise.answer.verify import claims_about, save_certificate
 from rollwise.cli.printing import certify
 from rollwise.errors import RefusedFile, UsageError
@@ -22,10 +24,33 @@ from rollwise.proofs import certificate_files
 from rollwise.proofs.certificate_files import same_game
 from rollwise.proofs.check_certificate import check_certificate
 
+
+class Turn(NamedTuple):
+    """Turns before this one."""
+
+    n: int
+
+
+class AllShare(Game):
+    """A coin wins for one of three players in turn; after the third one all share."""
+
+    players: ClassVar = 3
+
+    def start(self):
+        return Turn(0)
+
+    def actions(self, s):
+        yield 0
+
+    def outcomes(self, s, action):
+        yield 1, WIN, s
+        yield 1, DRAW if s.n == 2 else PASS, Turn(s.n + 1)
+
+
 SMALL = [
     *map(game_of, ("piglet target=3", "threes dice=2", "super-six sticks=4", "craps")),
     *map(game_of, ("bear-off checkers=2", "pig players=3 target=3")),
-    *(Gammons(), TwoBoxes(), SavedRolls(), Road(), Luck()),
+    *(Gammons(), TwoBoxes(), SavedRolls(), Road(), Luck(), AllShare()),
 ]
 GAMES = [
     *(*SMALL, *map(game_of, ("yahtzee boxes=1", "royal-ur pieces=1"))),

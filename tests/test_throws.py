@@ -31,6 +31,19 @@ def test_both_builders_give_the_same_graph(game):
     assert plain.content_hash == compiled.content_hash
 
 
+class Exchanged(Runners):
+    """Its outcomes name the action first, and would take the throw for it."""
+
+    def outcomes(self, s, action, throw):
+        yield from super().outcomes(s, throw, action)
+
+
+def test_arguments_in_another_order_are_refused():
+    right = r"has outcomes\(self, s, throw, action\)"
+    with pytest.raises(RulesError, match=rf"{right}$"):
+        rollwise.build(Exchanged())
+
+
 def boxes_by_hand(sides: int) -> Fraction:
     """The mean of `TwoBoxes`: choose for each first throw, and then the other box."""
     throws = [(min(pair), max(pair)) for pair in product(range(1, sides + 1), repeat=2)]

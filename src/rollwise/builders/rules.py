@@ -136,8 +136,11 @@ class Rules(Contract):
         except (TypeError, ValueError):
             return ""
         try:
-            signature.bind(self.game, *given)
+            taken = signature.bind(self.game, *given).arguments
         except TypeError:
+            taken = {}
+        # a parameter named like another argument takes the wrong one: (self, s, action, throw)
+        if not taken or any(taken.get(word, word) in {*given} - {word} for word in given):
             if not given:
                 return (
                     f"{self.game.name}: {name}{signature} doesn't take its arguments; write "

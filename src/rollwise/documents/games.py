@@ -365,7 +365,7 @@ class Exported(GameDocument, frozen=True, kw_only=True, tag="rollwise/export/1")
     outcomes: int
 
     def blocks(self) -> Iterator[str | Rows]:
-        yield f"wrote {self.file} ({sizes_text(self)})"
+        yield f"wrote {self.file}; the game has {sizes_text(self)}"
 
 
 class Plotted(GameDocument, frozen=True, kw_only=True, tag="rollwise/plot/1"):

@@ -137,18 +137,18 @@ class _Sheet:
         weight, then, state = outcome
         if is_over(then):
             payoff = NAMED[then] if then in NAMED else payoff_of(then)
-            return Outcome(weight, self._row(payoff))
+            return Outcome(weight, self._row(payoff, is_end=True))
         seats = seats_on(then, max(self.players, 2))
         return Outcome(weight, None, seats, ("state", self.numbers[state]))
 
-    def _row(self, payoff: Any) -> Row:
-        if payoff not in self.rows:
+    def _row(self, payoff: Any, is_end: bool = False) -> Row:
+        if (payoff, is_end) not in self.rows:
             first = self.sign * Fraction(payoff) if self.players < 3 else Fraction(0)
             row = (first, -first)[: self.players]
             if self.players > 2:
-                row = brought(payoff, self.players) if payoff else (first,) * self.players
-            self.rows[payoff] = row
-        return self.rows[payoff]
+                row = brought(payoff, self.players) if is_end else (first,) * self.players
+            self.rows[payoff, is_end] = row
+        return self.rows[payoff, is_end]
 
     def claims(self, claims: Claims, state: Any) -> tuple[Row, Row]:
         """Lower and upper bounds of a state, a number for each role."""

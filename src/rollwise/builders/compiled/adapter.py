@@ -295,7 +295,9 @@ def compiled_adapter(name: str, rules: Rules, reads: Reads) -> Any:
 def compile_expand(rules: Rules, scope: dict[str, Any]) -> Any:
     """The adapter that expands states. It uses listers from the rules' source if possible."""
     ways = _writings(rules, scope)
-    runners = {name: running(scope[name], way) for name, way in ways.items()}
+    thrown = rules.has_throws + rules.reads_rolls_left
+    sizes = {"throws": 2, "actions": 2 + thrown, "outcomes": 3 + thrown}
+    runners = {name: running(scope[name], way, sizes[name]) for name, way in ways.items()}
     # The putters of weights note the types that they meet, so rewritten listers have their own.
     ways = _writings(rules, scope)
     own = {name: rewritten(scope[name].py_func, way) for name, way in ways.items()}

@@ -568,9 +568,16 @@ class Writing:
         return set().union(*map(_names, [ast.parse(self.value), *self.body()]))
 
 
-def running(generator: Function, writing: Writing) -> Function:
-    """A lister that runs a generator. It has two more parameters (see `Writing`)."""
-    names = ", ".join(inspect.signature(generator).parameters)
+def running(generator: Function, writing: Writing, size: int = 0) -> Function:
+    """A lister that runs a generator. It has two more parameters (see `Writing`).
+
+    A generator with starred parameters is given so many arguments, its `size`.
+    """
+    parameters = inspect.signature(generator).parameters.values()
+    if any(one.kind is one.VAR_POSITIONAL for one in parameters):
+        names = ", ".join(f"given{k}_" for k in range(size))
+    else:
+        names = ", ".join(one.name for one in parameters)
     tree: Any = ast.parse(
         f"def lister({names}, sink_, count_):\n"
         f"    for {writing.value} in generator({names}): pass\n"
