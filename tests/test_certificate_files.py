@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from cli_runner import output, run
+from little_games import RandomTable
 from stakes import Gammons
 from stalling_games import LosingPig, Luck, PassablePig, Road, Standoff, Trap
 from test_check_rules import game_of
@@ -22,10 +23,17 @@ from rollwise.proofs import certificate_files
 from rollwise.proofs.certificate_files import same_game
 from rollwise.proofs.check_certificate import check_certificate
 
+
+class TableOfThree(RandomTable):
+    """Of three players, who win, lose and share in draws."""
+
+    players = 3
+
+
 SMALL = [
     *map(game_of, ("piglet target=3", "threes dice=2", "super-six sticks=4", "craps")),
     *map(game_of, ("bear-off checkers=2", "pig players=3 target=3")),
-    *(Gammons(), TwoBoxes(), SavedRolls(), Road(), Luck()),
+    *(Gammons(), TwoBoxes(), SavedRolls(), Road(), Luck(), TableOfThree(size=4)),
 ]
 GAMES = [
     *(*SMALL, *map(game_of, ("yahtzee boxes=1", "royal-ur pieces=1"))),

@@ -137,18 +137,18 @@ class _Sheet:
         weight, then, state = outcome
         if is_over(then):
             payoff = NAMED[then] if then in NAMED else payoff_of(then)
-            return Outcome(weight, self._row(payoff))
+            return Outcome(weight, self._row(payoff, is_shared=self.players > 2))
         seats = seats_on(then, max(self.players, 2))
         return Outcome(weight, None, seats, ("state", self.numbers[state]))
 
-    def _row(self, payoff: Any) -> Row:
-        if payoff not in self.rows:
-            first = self.sign * Fraction(payoff) if self.players < 3 else Fraction(0)
-            row = (first, -first)[: self.players]
-            if self.players > 2:
-                row = brought(payoff, self.players) if payoff else (first,) * self.players
-            self.rows[payoff] = row
-        return self.rows[payoff]
+    def _row(self, payoff: Any, is_shared: bool = False) -> Row:
+        """The row of a reward, or of a payoff that `rollwise.numbers.shares` may divide."""
+        key = payoff, is_shared
+        if key not in self.rows:
+            first = self.sign * Fraction(payoff)
+            row = (first, -first)[: self.players] if self.players < 3 else (first,) * self.players
+            self.rows[key] = brought(payoff, self.players) if is_shared else row
+        return self.rows[key]
 
     def claims(self, claims: Claims, state: Any) -> tuple[Row, Row]:
         """Lower and upper bounds of a state, a number for each role."""
