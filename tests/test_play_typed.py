@@ -153,8 +153,9 @@ def test_what_real_dice_show_is_typed_as_the_throw(tmp_path):
 
 
 def test_a_throw_that_nobody_throws_is_refused_with_those_that_are(tmp_path):
-    shown = play(tmp_path, BOXES, "--dice", "by-hand", typed="9 9 / 3 / x / 3, 2").stdout
+    shown = play(tmp_path, BOXES, "--dice", "by-hand", typed="undo / 9 9 / 3 / x / 3, 2").stdout
     shown = " ".join(shown.split())
+    assert "there is no choice yet to take back" in shown
     assert "no throw is 9 9 in the state open=(1, 1), left=2; the throws are 1 1, 1 2" in shown
     assert "no throw is 3 in the state" in shown
     assert "'x' isn't a face of a die" in shown

@@ -12,12 +12,12 @@ import polars as pl
 import pytest
 from cli_runner import output, refusal, run
 from small_games import small_game
-from stalling_games import Road, Standoff
+from stalling_games import Road, Standoff, Trap
 
 import rollwise
 from rollwise import verify
 from rollwise.answer.storage import row_checksums
-from rollwise.errors import RefusedFile, SolutionFileError
+from rollwise.errors import RefusedFile, SolutionFileError, UsageError
 from rollwise.games import available
 from rollwise.games.bear_off import BearOff
 from rollwise.games.pig import Pig
@@ -250,6 +250,14 @@ def test_an_equilibrium_is_verified_and_smaller_claims_are_not(tmp_path, exact):
     write_parquet(frame.drop("probability"), place, facts)
     with pytest.raises(RefusedFile, match="its columns can't be read"):
         verify(place)
+
+
+def test_infinite_values_are_proved_in_doubles_alone(tmp_path):
+    path = tmp_path / "trap.parquet"
+    rollwise.solve(Trap()).save(path)
+    assert verify(path, Trap()).verified
+    with pytest.raises(UsageError, match=r"the value of place=1 is infinite.* leave out --exact"):
+        verify(path, Trap(), exact=True)
 
 
 def test_columns_of_a_throw_are_null_before_it(tmp_path):

@@ -35,6 +35,7 @@ from rollwise.errors import ParameterError, RefusedFile, SolutionFileError, Usag
 from rollwise.game import Game
 from rollwise.graph import NO_THROW, StateGraph, sign_of, title_of
 from rollwise.graph.choices import fold_actions
+from rollwise.graph.naming import in_fields, state_text
 from rollwise.hooks import InWords
 from rollwise.machine.atomic_files import checksum_of
 from rollwise.machine.parquet_files import is_whole, read_parquet
@@ -284,6 +285,7 @@ certificate
     fault, state, bound, residual = _examine(path, facts, graph)
     if exact and not fault:
         claims = claims_in(path, graph)
+        _require_finite(graph, claims)
         fault = check_rules(game, claims)
         if game.rest is not None and not fault:
             fault = check_rest(game.rest, (state for state, _ in turns(game)), claims)
@@ -358,6 +360,16 @@ def _require_small(graph: StateGraph, exact: bool) -> None:
             f"{graph.title} has {graph.n_outcomes:,} outcomes, and exact arithmetic is for up to "
             f"{MOST_EXACT:,}; leave out --exact"
         )
+
+
+def _require_finite(graph: StateGraph, claims: Claims) -> None:
+    for place, (value,) in claims.values.items():
+        if math.isinf(value):
+            state = state_text(in_fields(graph.field_names, place, graph.words))
+            raise UsageError(
+                f"{graph.title}: the value of {state} is infinite, and exact arithmetic is for "
+                "finite values; leave out --exact"
+            )
 
 
 def _verify_seats(

@@ -388,7 +388,6 @@ class TerminalGame:
             try:
                 self._move()
             except TakenBack:
-                self.session.undo()
                 self.tell(("Taken back.", "dim"))
             self._keep()
 
@@ -559,8 +558,7 @@ class TerminalGame:
             self.tell((f"  and {len(choices) - MOST_HINTS} no better", "dim"))
 
     def _undo(self) -> None:
-        if self.session.pending is None and self.session.last_choice is None:
-            raise UsageError("there is no choice yet to take back")
+        self.session.undo()
         raise TakenBack
 
     def _save(self, name: str) -> None:
