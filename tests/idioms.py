@@ -286,5 +286,6 @@ COMPILED = [
     "x = won_by(*[k for k, cell in enumerate(board) if cell]) % 7",
     "x = payoffs(*[cell - 1 for cell in board]) % 7 + shared(*[2, 1, 0]) % 5",
     "x = 0\nfor kind in Kind:\n    x += kind",
+    "x = (State(s.place > 1) if s.turn else s._replace(turn=s.place > 2)).place",
     "x = len(list(Kind)) + sum(2 * kind for kind in Kind) + (*Kind, 4)[1]",
 ]

@@ -188,7 +188,7 @@ class Tuned(Pig):
         ({"whole": "3"}, "tuned: whole must be a whole number, not '3'"),
         ({"real": -0.1}, "tuned: real must be at least 0, not -0.1"),
         ({"real": float("nan")}, "tuned: real must be a finite number, not nan"),
-        ({"real": None}, "tuned: real must be a number, not None"),
+        ({"real": None}, "tuned: real must be a number such as 0.4, not None"),
         ({"flag": 1}, "tuned: flag must be true or false, not 1"),
         ({"target": 0}, "tuned: target must be from 1 to 30,000, not 0"),
     ],

@@ -20,7 +20,7 @@ Value = int | float | bool | str
 
 KINDS = {
     int: "a whole number",
-    float: "a number",
+    float: "a number such as 0.4",
     bool: "true or false",
     str: "a text",
     Fraction: "a number such as 2/5",

@@ -365,9 +365,14 @@ def _with_fields(fields: tuple[str, ...], state: Any, start: Any) -> Any:
 
 
 def _in_state(name: str, start: Any) -> str:
-    """The source of a field's value: a list becomes a tuple of the length in `start`."""
-    size = getattr(start, name, 0)
-    return f"_exact({name}, {(0,) * len(size)!r})" if isinstance(size, tuple) and size else name
+    """The source of a field's value: a list becomes a tuple of the length in `start`.
+
+    A truth value becomes a number.
+    """
+    field = getattr(start, name, None)
+    if isinstance(field, tuple):
+        return f"_exact({name}, {(0,) * len(field)!r})" if field else name
+    return name if field is None else f"{name} + 0"
 
 
 def _made(kind: Any, start: Any) -> Any:
