@@ -234,8 +234,10 @@ class Ties(NamedTuple):
     @property
     def text(self) -> str:
         """The same in one line."""
+        some = f"{self.states:,} of the {self.reached:,} states"
+        where = some if self.reached > 1 else "the only state"
         return (
-            f"ties: in {self.states:,} of the {self.reached:,} states that play comes to, several "
+            f"ties: in {where} that play comes to, several "
             "actions are equally good; another optimal policy may have other figures"
         )
 

@@ -145,10 +145,9 @@ def _ties(facts: Facts) -> str:
     found = facts.ties
     if found is None:
         return ""
-    told = (
-        f" In {found.states:,} of the {found.reached:,} reached positions, several moves "
-        "are equally good"
-    )
+    some = f"{found.states:,} of the {found.reached:,} reached positions"
+    where = some if found.reached > 1 else "the only position"
+    told = f" In {where}, several moves are equally good"
     unit = facts.lengths.unit
     ranges = None if facts.guess else length_ranges(facts.solution, [unit])
     if ranges is None:
