@@ -291,6 +291,8 @@ def test_wrong_use_is_refused_in_a_line_and_writes_nothing(case, tmp_path):
         (lambda: rollwise.evaluate(PIGLET, "random", method="iterative", steps=1), "steps"),
         (lambda: rollwise.distribution(Threes(dice=2), state=51), "from 0 to 50"),
         (lambda: rollwise.certify(rollwise.build(PIGLET), np.zeros(3)), "18 states"),
+        (lambda: rollwise.certify(PIGLET, np.zeros(18)), "a graph is wanted"),
+        (lambda: rollwise.solve_contest(PIGLET), "a contest is wanted"),
         (lambda: rollwise.solve_by_layers(PIGLET, resume=True), "as save"),
         (lambda: rollwise.check(KuhnPoker()), "hidden dice"),
     ],

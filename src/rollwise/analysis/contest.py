@@ -401,8 +401,13 @@ def solve_contest(contest: Contest, fixed: Mapping[int, Policy] | None = None) -
     Raises
     ------
     UsageError, RulesError, TooManyStates
-        The game has no score, or one without bound, or too many states.
+        It isn't a contest, or its game has no score, or one without bound, or too many states.
     """
+    if not isinstance(contest, Contest):
+        raise UsageError(
+            "a contest is wanted, such as Contest(Threes(), players=2), not a value of the type "
+            f"{type(contest).__name__}"
+        )
     scored = by_score(whole_graph(contest.game, "a contest"))
     n_scores = len(scored.scores)
     fixed = {} if fixed is None else fixed

@@ -76,8 +76,13 @@ def certify(
     EndlessPlay
         The players can prolong play forever.
     UsageError
-        There isn't one value for each state.
+        It isn't a graph, or there isn't one value for each state.
     """
+    if not isinstance(graph, StateGraph):
+        raise UsageError(
+            "a graph is wanted, such as rollwise.build(game) or solution.graph, not a value of the "
+            f"type {type(graph).__name__}"
+        )
     if np.shape(values) != (graph.n_states,):
         raise UsageError(
             f"values have the shape {np.shape(values)}; {graph.title} has {graph.n_states:,} states"
