@@ -409,6 +409,21 @@ def test_the_example_game_is_judged():
     assert "player 2: score 6" in output("judge", "threes", str(EXAMPLE))
 
 
+def test_choices_after_throws_are_judged(tmp_path):
+    """The columns are those of a table of the policy: fields of the state, throw, action."""
+    rows = 'open,dice,throw,action\n30,2,7,"shut 1 2 4, then one die"\n8,1,1,stop\n'
+    (tmp_path / "play.csv").write_text(rows)
+    told = document("judge", "shut-the-box", str(tmp_path / "play.csv"), "tiles=4")
+    thrown = ("--state", "open=30,dice=2", "--throw", "7")
+    actions = document("advise", "shut-the-box", "tiles=4", *thrown)["actions"]
+    costs = {row["action"]: row["cost"] for row in actions}
+    assert told["scores"] == {"1": 3}
+    assert [row["points_lost"] for row in told["moves"]] == pytest.approx(
+        [costs["shut 1 2 4, then one die"]]
+    )
+    assert costs["shut 1 2 4, then one die"] > 0.5
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -404,8 +404,8 @@ def read_plays(game: Game, graph: StateGraph, path: Path) -> list[Play]:
     """Read plays from a CSV file, one row a choice.
 
     The columns are ``player`` (optional; rows of one player are consecutive) and either
-    the fields of the state and ``action`` (its name or number), or columns read by the
-    game itself (`Game.read_play`; for Threes ``rolled`` and ``taken``).
+    the fields of the state, those of its throw, and ``action`` (its name or number), or columns
+    read by the game itself (`Game.read_play`; for Threes ``rolled`` and ``taken``).
 
     Raises
     ------
@@ -429,9 +429,9 @@ def read_plays(game: Game, graph: StateGraph, path: Path) -> list[Play]:
         groups[-1][1].append((reader.line_num, named))
     if not groups:
         raise UsageError(f"{path} holds no moves")
-    written = (*graph.field_names, "action")
+    written = (*graph.columns, "action")
     if all(name in columns for name in written):
-        reading: Any = partial(_from_fields, graph.field_names)
+        reading: Any = partial(_from_fields, graph.columns)
     elif game.play_columns and all(name in columns for name in game.play_columns):
         reading = Words(game).read_play
     else:
@@ -453,7 +453,7 @@ def _from_fields(
     plays = []
     for number, row in enumerate(rows):
         try:
-            state = [int(row[name]) for name in names]
+            state = {name: int(row[name]) for name in names}
         except ValueError:
             raise ValueError(number, "this isn't a state and an action") from None
         plays.append((state, row["action"]))

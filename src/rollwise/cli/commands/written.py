@@ -151,8 +151,8 @@ def judge(
         str,
         typer.Argument(
             metavar="FILE",
-            help="A CSV file, a row a choice: player, and the fields of the state and action "
-            "(for Threes also rolled and taken).",
+            help="A CSV file, a row a choice: player, the fields of the state and its throw, and "
+            "action (for Threes also rolled and taken).",
         ),
     ],
     parameters: ParametersArgument = None,
