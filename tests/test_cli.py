@@ -409,6 +409,16 @@ def test_the_example_game_is_judged():
     assert "player 2: score 6" in output("judge", "threes", str(EXAMPLE))
 
 
+@pytest.mark.parametrize(
+    ("game", "start"),
+    [("shut-the-box tiles=4", "open=30,dice=2"), ("yahtzee boxes=1", "filled=0,upper=0,bonus=0")],
+)
+def test_a_bet_in_a_state_before_a_throw(game, start):
+    asked = document("bet", *game.split(), "--scores", "1")
+    there = document("bet", *game.split(), "--scores", "1", "--state", f"{start},score=0")
+    assert there["stakes"] == asked["stakes"]
+
+
 def test_choices_after_throws_are_judged(tmp_path):
     """The columns are those of a table of the policy: fields of the state, throw, action."""
     rows = 'open,dice,throw,action\n30,2,7,"shut 1 2 4, then one die"\n8,1,1,stop\n'

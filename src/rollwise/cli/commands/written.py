@@ -31,6 +31,7 @@ from rollwise.documents.scores import judged_document, many_dice_document, teste
 from rollwise.errors import UsageError
 from rollwise.game import Game
 from rollwise.games import create, find
+from rollwise.graph import NO_THROW
 from rollwise.machine.atomic_files import write_text
 from rollwise.parameters import read_values
 
@@ -122,7 +123,8 @@ def bet(
         unknown = [name for name in fields if name not in graph.field_names]
         if unknown:
             raise UsageError(f"a state here has the fields {', '.join(graph.field_names)}")
-        place = tuple(fields.get(name, 0) for name in graph.field_names)
+        before = dict.fromkeys(graph.throw_names, NO_THROW)  # a throw
+        place = tuple((before | fields).get(name, 0) for name in graph.field_names)
     render(bet_document(solution, finished, place, pot))
 
 
