@@ -411,7 +411,11 @@ def test_the_example_game_is_judged():
 
 @pytest.mark.parametrize(
     ("game", "start"),
-    [("shut-the-box tiles=4", "open=30,dice=2"), ("yahtzee boxes=1", "filled=0,upper=0,bonus=0")],
+    [
+        ("shut-the-box tiles=4", "open=30,dice=2"),
+        ("yahtzee boxes=1", "filled=0,upper=0,bonus=0"),
+        ("bear-off checkers=1", "on=(0,0,0,0,0,1)"),
+    ],
 )
 def test_a_bet_in_a_state_before_a_throw(game, start):
     asked = document("bet", *game.split(), "--scores", "1")

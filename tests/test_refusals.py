@@ -210,7 +210,7 @@ frontier pig target=10 | has no score
 bet threes --scores x | isn't a list of scores
 bet threes dice=2 --scores 31 | no play ends with 31
 bet threes dice=2 --scores 1,2 | is over
-bet threes dice=2 --state a=1 | a state here has the fields
+bet threes dice=2 --state a=1 | there is no field 'a' & a state is to_roll
 many-dice pig | isn't a game of taking the lowest dice
 many-dice threes --most 0 | from 1 to 20,000, not 0
 scores threes nowhere.csv | nowhere.csv can't be read

@@ -27,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -341,7 +341,9 @@ class ContestSolution:
         return Situation(len(finished), best, sharing), holders
 
     def moment(
-        self, finished: Sequence[int] = (), state: Sequence[int] | None = None
+        self,
+        finished: Sequence[int] = (),
+        state: Sequence[int] | Mapping[str, Any] | None = None,
     ) -> tuple[Reals, float]:
         """Every player's share of the prize at any moment.
 

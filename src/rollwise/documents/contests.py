@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated, Any
 
 from rollwise.documents.model import (
     UNSET,
@@ -304,7 +304,7 @@ class Bet(GameDocument, frozen=True, kw_only=True, tag="rollwise/bet/1"):
 def bet_document(
     solution: ContestSolution,
     finished: tuple[int, ...],
-    place: tuple[int, ...] | None,
+    place: Mapping[str, Any] | None,
     pot: float,
 ) -> Bet:
     """Fair odds and stakes at a moment of a contest.
@@ -313,7 +313,7 @@ def bet_document(
     ----------
     finished : tuple of int
         Final scores of the players before.
-    place : tuple of int, optional
+    place : mapping, optional
         The state within the next player's turn.
     """
     from rollwise.analysis.betting import advise_double, fair_stakes

@@ -31,7 +31,6 @@ from rollwise.documents.scores import judged_document, many_dice_document, teste
 from rollwise.errors import UsageError
 from rollwise.game import Game
 from rollwise.games import create, find
-from rollwise.graph import NO_THROW
 from rollwise.machine.atomic_files import write_text
 from rollwise.parameters import read_values
 
@@ -119,12 +118,9 @@ def bet(
     graph = solution.scored.graph
     place = None
     if state is not None:
-        fields = read_state(state, contest.game)
-        unknown = [name for name in fields if name not in graph.field_names]
-        if unknown:
-            raise UsageError(f"a state here has the fields {', '.join(graph.field_names)}")
-        before = dict.fromkeys(graph.throw_names, NO_THROW)  # a throw
-        place = tuple((before | fields).get(name, 0) for name in graph.field_names)
+        # missing fields are 0, and those of a throw none
+        others = (name for name in graph.field_names if name not in graph.throw_names)
+        place = dict.fromkeys(others, 0) | read_state(state, contest.game)
     render(bet_document(solution, finished, place, pot))
 
 
