@@ -44,6 +44,11 @@ class UsageError(RollwiseError):
     """A request that can't be carried out in this form."""
 
 
+def no_opponent(game: str) -> UsageError:
+    """The refusal of an opponent in a game for one."""
+    return UsageError(f"{game} is a game for one: there is no opponent; leave it out")
+
+
 class ForMorePlayers(UsageError):
     """A game of three or more players, where one for one or two was expected.
 

@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 
 from rollwise import __version__
 from rollwise.derive.seats import take_seats
-from rollwise.errors import UsageError, spelled
+from rollwise.errors import UsageError, no_opponent, spelled
 from rollwise.graph import StateGraph, win_probability
 from rollwise.graph.choices import chances, has_choice, outcome_action
 from rollwise.graph.lotteries import pointers
@@ -82,7 +82,7 @@ def one_chooser(graph: StateGraph, against: Policy | None = None) -> StateGraph:
     if graph.players == 2:
         return take_seats(graph, [None, against]).graph
     if against is not None:
-        raise UsageError(f"{graph.game} is a game for one: there is no opponent")
+        raise no_opponent(graph.game)
     return graph
 
 

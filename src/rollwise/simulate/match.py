@@ -27,7 +27,7 @@ from rollwise.answer.evaluation import Evaluation, evaluate
 from rollwise.answer.references import AnyPolicy, Policies, Subject
 from rollwise.cluster.pool import Pool, Threads
 from rollwise.derive.seats import take_seats
-from rollwise.errors import EndlessPlay, UsageError
+from rollwise.errors import EndlessPlay, UsageError, no_opponent
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import chance_to_pass, is_throw, summed
 from rollwise.graph.endings import ways_out
@@ -514,7 +514,7 @@ def simulate(
     graph, mine = policies.graph, policies.find(policy)
     theirs = None if against is None else policies.find(against)
     if theirs is not None and graph.players != 2:
-        raise UsageError(f"{graph.game} is a game for one: there is no opponent")
+        raise no_opponent(graph.game)
     if theirs is not None and np.array_equal(theirs.probability, mine.probability):
         theirs = None
     plans = [mine] if theirs is None else [mine, theirs]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rollwise.answer.references import AnyPolicy, Policies, Subject
-from rollwise.errors import EndlessPlay, UsageError
+from rollwise.errors import EndlessPlay, no_opponent
 from rollwise.graph import Outcome, StateGraph
 from rollwise.graph.policies import Policy
 from rollwise.numbers.randomness import check_seed
@@ -82,7 +82,7 @@ def tell(
     policies = Policies.of(game)
     graph, mine = policies.graph, policies.find(policy)
     if against is not None and graph.players != 2:
-        raise UsageError(f"{graph.game} is a game for one: there is no opponent")
+        raise no_opponent(graph.game)
     seats = (mine, mine if against is None else policies.find(against))
     random = np.random.default_rng(check_seed(seed))
     (dice,) = random.spawn(1)  # a separate stream: drawing faces must not change the game

@@ -17,7 +17,7 @@ from rollwise.answer.certified import Certified
 from rollwise.answer.solution import Solution
 from rollwise.builders.rules import Rules
 from rollwise.builders.some_states import positions_at_once, some_states
-from rollwise.errors import EndlessPlay, PolicyError, UsageError
+from rollwise.errors import EndlessPlay, PolicyError, UsageError, no_opponent
 from rollwise.game import Game
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import (
@@ -406,7 +406,7 @@ def simulate_large(
         A game reaches more than 2,000 positions.
     """
     if against is not None and game.players != 2:
-        raise UsageError(f"{game.name} is a game for one: there is no opponent")
+        raise no_opponent(game.name)
     against = None if against == policy else against
     names = [policy] if against is None else [policy, against]
     if games < len(names):

@@ -35,7 +35,7 @@ from rollwise.documents.simulated import (
     told_games_document,
     tournament_document,
 )
-from rollwise.errors import UsageError
+from rollwise.errors import UsageError, no_opponent
 from rollwise.game import Game, has_many
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def simulate(
     with Progress() as progress:
         graph = policies.graph
         if against is not None and graph.players != 2:
-            raise UsageError(f"{graph.game} is a game for one: there is no opponent")
+            raise no_opponent(graph.game)
         first = policies.find(policy)
         second = None if against is None else policies.find(against)
         if tell is None:

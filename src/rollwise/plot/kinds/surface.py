@@ -197,7 +197,7 @@ def _axes(
         names = ", ".join(graph.columns[f] for f in solid) or "none"
         raise UsageError(
             f"{graph.game}: a surface needs three fields with three values or more, and where "
-            f"there is a choice {len(solid)} vary so much ({names}); `policy` draws it flat"
+            f"there is a choice it has {len(solid)} of them ({names}); `policy` draws it flat"
         )
     asked = [field_index(solution, name) for name in (choices.x, choices.y) if name is not None]
     if len(set(asked)) < len(asked):
