@@ -256,7 +256,8 @@ class Solution:
         best = together.is_best
         good = keep_bounds(wide, together.ahead, best)
         taken = first_best(linked, good, best, together.values) - first_actions(wide)
-        return first_actions(graph) + taken[places_in(graph.rows, wide.rows)]
+        taken = np.append(taken[:first], 0)  # the ends have one action
+        return first_actions(graph) + taken[places_in(graph.rows, wide.rows[:first])]
 
     def near_rows(self, rows: NDArray[np.int32]) -> Solution:
         """As `near`, for positions given by their fields: (n, n_fields) int32."""
