@@ -247,9 +247,13 @@ def test_an_equilibrium_is_verified_and_smaller_claims_are_not(tmp_path, exact):
     shifted = frame.with_columns(pl.col("win_probability.1") + 1e-9)
     write_parquet(shifted, place, facts)
     assert not verify(place, exact=exact).verified
-    write_parquet(frame.drop("probability"), place, facts)
-    with pytest.raises(RefusedFile, match="its columns can't be read"):
-        verify(place)
+    for changed, said in (
+        (frame.drop("probability"), "its columns can't be read"),
+        (frame.with_columns(pl.col("probability") * 0.75), "its probabilities don't add up to 1"),
+    ):
+        write_parquet(changed, place, facts)
+        with pytest.raises(RefusedFile, match=said):
+            verify(place)
 
 
 def test_infinite_values_are_proved_in_doubles_alone(tmp_path):

@@ -43,6 +43,7 @@ FORMAT = "1"
 EQUILIBRIUM = "equilibrium"  # the method of a file about three players or more
 HIDDEN = "hidden"  # the method of a file about hidden dice or simultaneous choices
 PLACE = "place"  # a column of such a file: the number of the action in the graph
+OFF = 2.0**-46  # by which the probabilities of a mixture may miss 1, by rounding
 # The metadata of a file, with types.
 FACTS: dict[str, Any] = {"game": str, "parameters": dict, "graph_hash": str, "method": str}
 FACTS_OF_SEATS: dict[str, Any] = {"unsettled": list}
@@ -431,8 +432,10 @@ def read_equilibrium(
     except (OSError, ValueError, TypeError, IndexError, KeyError) as error:
         raise damaged_file(path, "its columns can't be read") from error
     total = fold_actions(graph, np.add, probability)
-    if not (np.isfinite(values).all() and np.all(np.abs(total - 1.0) < 1e-9)):
+    if not (np.isfinite(values).all() and total.all()):
         raise damaged_file(path, "some states have no action")
+    if not (np.all(probability >= 0.0) and np.all(np.abs(total - 1.0) <= OFF)):
+        raise damaged_file(path, "its probabilities don't add up to 1")
     unsettled = tuple(facts["unsettled"])
     if not all(type(c) is int and 0 <= c < len(graph.components) for c in unsettled):
         raise damaged_file(path, "its description names components that aren't there")
