@@ -132,7 +132,7 @@ Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 ROUNDINGS = 4  # tolerated differences of equally good actions, in roundings of a look ahead
-COUNTS = 64  # a move with so many times the uncertainty of an action in points is no waiting
+COUNTS = 64  # times the uncertainty of an action: a move with more points is no waiting
 RARE = 2.0**-20  # for very rare outcomes: the loss over a million moves exceeds a rounding
 
 

@@ -8,7 +8,8 @@ those of the policy to the last bit.
 Solving order needs no search. The states of a component stand in the order in which a search
 finished them, so each one but the last follows from a later one. If every way from one state of a
 component to another moves the die on by the same number of seats, counted round, its positions form
-a component for each seat. Otherwise they count as one. The proof does not trust this order.
+a component for each seat. Otherwise they count as one. The proof needs one fact about this order:
+no position leads to a later component.
 
 The game of a seat has as many positions as there are states for each seat. It is cut into layers of
 some components each, so that the layers need little memory. The border of a layer has positions of

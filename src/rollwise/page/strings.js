@@ -15,7 +15,7 @@ export const SAY = {
   options: "Seats, coach, dice and seed",
   against: "Your opponent (certified chances)",
   perfect: "Perfect play",
-  equilibrium: "None gains by other play while the others keep to it.",
+  equilibrium: "No player gains by other play while the others keep to it.",
   unbeatable: "It wins half of all games or more, if both move first equally often.",
   losesNothing: "It loses nothing on average, if both move first equally often.",
   beingRated: "Its strength is being computed.",

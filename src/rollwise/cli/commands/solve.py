@@ -117,7 +117,8 @@ def solve(
         return
     if has_many(chosen):
         refuse_with_seats(chosen, **elsewhere)
-        options = typed_settings(settings, SEATS_SETTINGS, f"{chosen.name} of {chosen.players}")
+        what = f"{chosen.name} for {chosen.players} players"
+        options = typed_settings(settings, SEATS_SETTINGS, what)
         if "seed" in options and "starts" not in options:
             raise UsageError("--set seed=N goes with --set starts=N: it is the seed of the first")
     else:
