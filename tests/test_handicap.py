@@ -26,7 +26,7 @@ from rollwise.answer.references import Policies
 from rollwise.derive.changed import biased
 from rollwise.derive.contest import Duel
 from rollwise.derive.seats import take_seats
-from rollwise.errors import EndlessPlay
+from rollwise.errors import EndlessPlay, UsageError
 from rollwise.games import find
 from rollwise.games.pig import Pig, Piglet, Turn
 from rollwise.games.red_light import RedLight
@@ -118,6 +118,26 @@ def test_a_goal_out_of_reach_says_so():
         output("tune", "piglet", "--vary", "target=2..4", "--for", "value = 9", "--json")
     )
     assert document["reached"] is False
+
+
+def test_without_a_goal_the_games_are_listed():
+    said = output("tune", "piglet", "--vary", "target=2..4")
+    assert "first_player" in said
+    assert "nearest" not in said
+    document = json.loads(output("tune", "piglet", "--vary", "target=2..4", "--json"))
+    assert document["goal"] is None
+    assert document["best"] is None
+    assert len(document["points"]) == 3
+    of_points = json.loads(output("tune", "threes", "--vary", "dice=1,2", "--json"))
+    assert of_points["measure"] == "value"
+    turns = json.loads(output("tune", "piglet", "--vary", "target=2,3", "--for", "turns", "--json"))
+    assert (turns["measure"], turns["goal"]) == ("turns", None)
+
+
+@pytest.mark.parametrize("typed", ["min turns = 3", "first_player =", "= 3", "edge", ""])
+def test_what_is_no_aim_is_refused(typed):
+    with pytest.raises(UsageError, match="aim"):
+        Aim.read(typed)
 
 
 # ---- what a change does

@@ -34,7 +34,7 @@ MEASURES = {
 CHANCES = ("first_player", "draws")  # the others are no probabilities
 OF_THE_START = ("first_player", "value")  # known from an answer by layers as well
 MOST_POINTS = 10_000
-_AIM = re.compile(r"(?:(min|max)\s+(\w+)|(\w+)\s*=\s*(\S+))")
+_AIM = re.compile(r"(?:(min|max)\s+)?(\w+)(?:\s*=\s*(\S+))?")
 NUMBER = r"\d+(?:\.\d+)?"
 _RANGE = re.compile(rf"(-?{NUMBER})\.\.(-?{NUMBER})(?:\.\.({NUMBER}))?")
 
@@ -49,16 +49,16 @@ class Aim:
     ----------
     measure : str
         One of `MEASURES`.
-    goal : float, "min" or "max"
-        The desired amount, or the least or the largest one.
+    goal : float, "min", "max" or None
+        The desired amount, or the least or the largest one. Without a goal the amounts are listed.
     """
 
     measure: str
-    goal: float | str
+    goal: float | str | None = None
 
     @classmethod
     def read(cls, text: str) -> Aim:
-        """An aim as typed: ``first_player = 0.5``, ``min turns``.
+        """An aim as typed: ``first_player = 0.5``, ``min turns``, or only ``skill``.
 
         Raises
         ------
@@ -66,15 +66,15 @@ class Aim:
             It is none.
         """
         match = _AIM.fullmatch(text.strip())
-        if match is None:
+        if match is None or (match[1] and match[3]):
             raise UsageError(
-                f"{text!r} isn't an aim; write first_player = 0.5, or min turns, or max skill"
+                f"{text!r} isn't an aim; write first_player = 0.5, or min turns, or only skill"
             )
-        measure, goal = match[2] or match[3], match[1] or match[4]
+        extreme, measure, goal = match.groups()
         if measure not in MEASURES:
             raise UsageError(f"{measure!r} can't be aimed at (there are: {', '.join(MEASURES)})")
-        if goal in ("min", "max"):
-            return cls(measure, goal)
+        if goal is None:
+            return cls(measure, extreme)
         try:
             number = float(goal)
         except ValueError:
@@ -83,8 +83,14 @@ class Aim:
             raise UsageError(f"{text!r}: {goal!r} isn't a number")
         return cls(measure, number)
 
+    @classmethod
+    def usual(cls, game: Game) -> Aim:
+        """The main figure of a game, without a goal."""
+        return cls("first_player" if game.objective == "win" else "value")
+
     def off(self, amount: float) -> float:
         """The distance of an amount from the goal."""
+        assert self.goal is not None
         if self.goal == "min":
             return amount
         return -amount if self.goal == "max" else abs(amount - float(self.goal))
@@ -114,7 +120,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Tuning:
-    """All games of a search, and the best.
+    """All games of a search, and the best one.
 
     Attributes
     ----------
@@ -127,14 +133,16 @@ class Tuning:
     stopped: bool
 
     @property
-    def best(self) -> Point:
-        """The first of the games nearest to the goal."""
+    def best(self) -> Point | None:
+        """The first of the games nearest to the goal, if there is a goal."""
+        if self.aim.goal is None:
+            return None
         return min(self.points, key=lambda point: self.aim.off(point.amount))
 
     @property
     def reached(self) -> bool:
         """Whether the goal may be met exactly, or lies between two of the amounts."""
-        if isinstance(self.aim.goal, str):
+        if self.aim.goal is None or isinstance(self.aim.goal, str):
             return True
         low = min(point.amount - point.error_bound for point in self.points)
         high = max(point.amount + point.error_bound for point in self.points)
@@ -144,11 +152,12 @@ class Tuning:
     def at_the_end(self) -> list[str]:
         """The varied parameters with the best value at the end of their range."""
         messages = []
-        for name in self.best.parameters:
+        best = self.best.parameters if self.best is not None else {}
+        for name in best:
             tried = {point.parameters[name] for point in self.points}
             if len(tried) > 1 and all(re.fullmatch(r"-?\d+", text) for text in tried):
                 numbers = sorted(tried, key=int)
-                if self.best.parameters[name] in (numbers[0], numbers[-1]):
+                if best[name] in (numbers[0], numbers[-1]):
                     messages.append(name)
         return messages
 

@@ -63,14 +63,14 @@ class TunedGame(Part, frozen=True):
 
 
 class Tuned(Document, frozen=True, tag="rollwise/tune/1"):
-    """The games of a tuning run, and the game nearest to the aim."""
+    """The games of a tuning run, and the game nearest to the goal."""
 
     game: str
     parameters: Annotated[dict[str, Any], about("fixed ones")]
     measure: str
-    goal: float | str
-    reached: bool
-    best: TunedGame
+    goal: Annotated[float | str | None, about("a number, min, max, or null: none was given")]
+    reached: Annotated[bool, about("whether the goal may be met exactly, or lies between amounts")]
+    best: Annotated[TunedGame | None, about("the game nearest to the goal")]
     points: list[TunedGame]
     at_the_end: Annotated[list[str], about("parameters with the best game at an end of the range")]
     stopped: Annotated[bool, about("by Ctrl-C")]
@@ -81,25 +81,28 @@ class Tuned(Document, frozen=True, tag="rollwise/tune/1"):
         is_chance, measure, goal = self.measure in CHANCES, self.measure, self.goal
         amounts = [point.amount for point in self.points]
         bounds = [point.error_bound for point in self.points]
+        marks = [()] if self.best is None else [("",), ("nearest",)]
         rows = [
             (
                 *point.parameters.values(),
                 text.number,
                 text.bound,
-                "nearest" if point == self.best else "",
+                *marks[point == self.best],
             )
             for point, text in zip(
                 self.points, (percents if is_chance else column)(amounts, bounds), strict=True
             )
         ]
-        yield Rows((*self.best.parameters, measure, "certified ±", ""), rows, left=("",))
-        best = " ".join(f"{name}={value}" for name, value in self.best.parameters.items())
+        varied = self.points[0].parameters
+        yield Rows((*varied, measure, "certified ±", *marks[0]), rows, left=("",))
+        nearest = self.best or self.points[0]
+        best = " ".join(f"{name}={value}" for name, value in nearest.parameters.items())
         if isinstance(goal, str):
             yield f"the {'least' if goal == 'min' else 'largest'} {measure}: {best}"
-        else:
+        elif goal is not None:
             wanted = f"{100 * goal:g} %" if is_chance else f"{goal:g}"
             if not self.reached:
-                side = "above" if as_number(self.best.amount) > goal else "below"
+                side = "above" if as_number(nearest.amount) > goal else "below"
                 yield f"no game of these has {measure} = {wanted}: all are {side} it"
             yield f"nearest to {wanted}: {best}"
         if self.at_the_end and (isinstance(goal, str) or not self.reached):

@@ -206,7 +206,7 @@ def draw_curve(game: str, vary: Mapping[str, Sequence[str]], found: Tuning) -> g
                 )
             )
     notes = [f"Certified ± {max(point.error_bound for point in found.points):.1e}."]
-    if not isinstance(found.aim.goal, str):
+    if isinstance(found.aim.goal, float):
         ends = [min(line.x[0] for line in lines), max(line.x[-1] for line in lines)]
         lines.append(Line("goal", ends, [found.aim.goal] * 2, GREY, dash="dash"))
     return draw_lines(

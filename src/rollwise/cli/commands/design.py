@@ -177,23 +177,23 @@ def handicap(
 def tune(
     game: GameArgument,
     vary: list[str],
-    aim: Annotated[str, typer.Option("--for")],
     parameters: ParametersArgument = None,
+    aim: Annotated[str | None, typer.Option("--for")] = None,
     out: Path | None = None,
     workers: WorkersOption = None,
 ) -> None:
     """Solve a game for a range of parameters.
 
     --vary NAME=A..B  A parameter and its values: 20..120, 20..120..10 or 4,6,8.
-    --for AIM         Quantity and goal: first_player = 0.5, min turns, max skill; also value, luck,
-                      draws.
+    --for AIM         A quantity, and a goal if you like: first_player = 0.5, min turns, max skill,
+                      luck, value, draws. Unless given, first_player, or value in games for points.
     --out FILE        Draw the curve (.html, .svg, .png).
     """
     from rollwise.analysis import tuning
     from rollwise.documents.design import tuning_document
     from rollwise.games import find
 
-    wanted = tuning.Aim.read(aim)
+    wanted = None if aim is None else tuning.Aim.read(aim)
     values = dict(tuning.values_of(text) for text in vary)
     if len(values) < len(vary):
         raise UsageError("a parameter varies twice; give all its values at once")
@@ -203,8 +203,10 @@ def tune(
         check_curve(values, out)
     team = Workers.read(workers)
     kind, fixed = find(game), read_values(parameters or ())
+    first = create(kind, fixed | {name: tried[0] for name, tried in values.items()})
+    wanted = wanted or tuning.Aim.usual(first)
     if wanted.measure != "value":
-        tell_of_cycles(create(kind, fixed | {name: tried[0] for name, tried in values.items()}))
+        tell_of_cycles(first)
     found_by = kept.answer if wanted.measure in tuning.OF_THE_START else kept.solve
     with Progress() as progress, team.processes() as pool:
         games = tuning.tune(
