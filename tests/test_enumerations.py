@@ -162,3 +162,22 @@ def test_pictures_name_members(sheet):
     assert [list(one.tickvals) for one in named] == [[0, 1, 7]]
     # only the steps have a bar, of three parts
     assert Cards(solution).html(0, "the first").count('height="16.0"') == 3
+
+
+FLAGS = RULES.replace("IntEnum", "IntFlag").replace("RED = 0", "RED = 2").replace("= 7", "= 4")
+
+
+def test_sets_of_flags_have_words(tmp_path):
+    path = tmp_path / "flags.py"
+    path.write_text(FLAGS.replace("(0, 1, 7)", "(0, 1, 2, 6)"))
+    game = find(str(path))()
+    words = members_of(game)["light"]
+    assert (words["red"], words["green|red"]) == (2, 3)
+    assert words["dark_blue|green|red"] == 7
+    here = typed_state("light=Red|dark-blue,seen=(0,green|red),steps=0", str, members_of(game))
+    assert here == {"light": 6, "seen": (0, 3), "steps": 0}
+    asked = ("table", str(path), "--csv", "--where")
+    assert output(*asked, "light == 'red|dark_blue'") == output(*asked, "light == 6")
+    assert "dark_blue|red " in output("table", str(path), "--where", "light == 6")
+    with pytest.raises(UnknownState, match="red, green or dark_blue, or several as in .*not 'x'"):
+        typed_state("light=x,steps=1", str, members_of(game))

@@ -284,3 +284,13 @@ def test_a_throw_among_the_fields_is_no_change():
 
 if __name__ == "__main__":
     TOLD.write_text(told_games(), encoding="utf-8")
+
+
+def test_the_next_of_several_players_is_named():
+    game = find(f"{EXAMPLES}/who_stops.py:WhoStops")()
+    graph = solve(game).graph
+    (wait,) = [action for action in graph.view[0].actions if action.name == "wait"]
+    names = ["Ann", "Bob", "Cy"]
+    texts = [Narrator(graph, game).sentence("Ann", int(wait), k, names=names) for k in (0, 1)]
+    assert texts[0].endswith("the turn passes to Bob")
+    assert "passes" not in texts[1]

@@ -166,7 +166,7 @@ class Empty(Game):
 
 def test_an_action_without_outcomes_is_named(mode):
     message = error_of(Empty(), mode)
-    assert f"no outcome in the state {AT} {ACTION}" in message
+    assert f"no outcome in the state {AT} {ACTION}; yield one in every case" in message
     message = error_of(Empty(impossible=True), mode)
     assert f"the weights are all zero in the state {AT} {ACTION}" in message
 
@@ -474,6 +474,11 @@ def test_nothing_is_said_of_sound_rules(tmp_path):
             "CALLS.append(1)\n        for face in range(1, 2 + min(len(CALLS) // 60, 1)):",
             "the rules don't say the same twice in the state ",
         ),
+        (  # at every other call
+            "for face in range(1, 3 + action):",
+            "CALLS.append(1)\n        for face in range(1, 3 + len(CALLS) % 2):",
+            "the rules don't say the same twice in the state ",
+        ),
     ],
 )
 def test_rules_that_differ_from_time_to_time_are_refused(tmp_path, old, new, said):
@@ -527,3 +532,32 @@ def test_names_of_actions_that_depend_on_the_state_are_told(tmp_path):
     done = run("solve", own(tmp_path, "    def outcomes", f"{names}\n    def outcomes"), "--json")
     assert "action_text() calls the action" in json.loads(done.stdout)["check"][0]
     assert "wherever an action has this number" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("player = 1", "no rule reads player; did you mean players?"),
+        ("Players = 1", "no rule reads Players; did you mean players?"),
+        ("def rewards(self, s, action): return 1", "no rule reads rewards; did you mean reward?"),
+    ],
+)
+def test_a_misspelled_name_is_told(tmp_path, written, said):
+    """`check` tells it, and so does `solve`; rules without it are another game."""
+    game = own(tmp_path, "    length: int = 8\n", f"    length: int = 8\n    {written}\n")
+    findings = json.loads(output("check", game, "--json"))["findings"]
+    assert [f["text"] for f in findings if f["topic"] == "names"] == [said]
+    assert said in run("solve", game).stderr
+
+
+def test_a_helper_with_a_similar_name_is_no_mistake(tmp_path):
+    read = "    player = 1\n\n    def outcomes(self, s, action):\n        self.player\n"
+    game = own(tmp_path, "    def outcomes(self, s, action):\n", read)
+    assert run("solve", game).stderr == ""
+
+
+@pytest.mark.parametrize("name", ["actions", "outcomes"])
+def test_a_missing_rule_is_told_with_its_arguments(tmp_path, name):
+    message = refusal("solve", own(tmp_path, f"def {name}(", f"def {name[:-1]}("))
+    assert f"own: it has no {name}(); def {name}(self, s" in message
+    assert "yields" in message

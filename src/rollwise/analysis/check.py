@@ -15,6 +15,7 @@ from rollwise.analysis.findings import (
     Report,
     chances_off,
     look_at_progress,
+    misspelled,
     nothing_at_stake,
     oddities,
     unnamed,
@@ -119,6 +120,7 @@ def check(game: Game, *, max_states: int | None = None, progress: Progress | Non
             report.add("warning", "chances", fault)
         if fault := unnamed(graph):
             report.add("note", "names", fault)
+        _look_at_names(report, rules)
     if fault := nothing_at_stake(graph):
         report.add("warning", "stakes", fault)
     _look_for_unreachable(report, graph, getattr(game, "home", 0))
@@ -183,6 +185,11 @@ def _look_for_oddities(
         report.add("ok", "fields", "every field takes more than one value")
     elif not odd:
         report.add("ok", "fields", "there is one position; a state needs a field all the same")
+
+
+def _look_at_names(report: Report, game: Game) -> None:
+    for fault in misspelled(game):
+        report.add("warning", "names", fault)
 
 
 def _look_for_unreachable(report: Report, graph: StateGraph, home: int) -> None:
@@ -322,6 +329,7 @@ def check_large(report: Report, game: Game, progress: Progress | None = None) ->
     places = np.unique(np.linspace(0, n - 1, FEW_COMPARED).astype(int))
     compare_builders(report, game, rows[places])
     _look_for_oddities(report, graph, border)
+    _look_at_names(report, game)
     broken_off = played.n - int(played.over.sum())
     mean = f"after {played.lengths.mean():.1f} {played.unit} on average"
     report.add(

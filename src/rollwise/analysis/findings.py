@@ -7,6 +7,7 @@ change.
 
 from __future__ import annotations
 
+import difflib
 import re
 from dataclasses import dataclass, field
 from typing import Literal
@@ -21,6 +22,7 @@ from rollwise.graph import KEEP, THROW, StateGraph
 from rollwise.graph.choices import outcome_action
 from rollwise.graph.naming import listed
 from rollwise.hooks import HOOKS
+from rollwise.reach import functions_reached, names_in
 
 Level = Literal["error", "warning", "note", "ok"]
 
@@ -34,6 +36,7 @@ EXCHANGE = (
 )
 TURNED = "after a PASS the next state is written as the next player sees it: see `turned`"
 MOSTLY, HARDLY_EVER = 0.5, 0.1
+ALIKE = 0.85  # likeness of a misspelled name, as difflib counts it
 OFF = 1e-9  # far above the roundings of a sum of chances
 MOST_ASKED = 200_000  # states checked for progress, or for policies
 
@@ -171,6 +174,29 @@ def unnamed(graph: StateGraph) -> str:
         f"the {kind} {listed([str(k) for k in without])} {verb} no name; action_names begins with "
         "the name of action 0, or is a dictionary"
     )
+
+
+def misspelled(game: Game) -> list[str]:
+    """Parts of a rule sheet without effect, because their names are nearly words of the language.
+
+    Each is told in a line with the word. Names that a function of the rule sheet reads are helpers.
+    """
+    kinds = type(game).__mro__[: type(game).__mro__.index(Game)]
+    own = {
+        name: part
+        for kind in kinds
+        if not kind.__module__.startswith("rollwise.")
+        for name, part in vars(kind).items()
+        if not name.startswith("_") and not hasattr(part, "__rollwise_policy__")
+    }
+    reached = functions_reached(own.values(), type(game))
+    read = set[str]().union(*(names_in(function.__code__) for function in reached))
+    words = [name for name in dir(Game) if not name.startswith("_")]
+    findings = []
+    for name in sorted(own.keys() - read - set(words)):
+        if close := difflib.get_close_matches(name.lower(), words, 1, ALIKE):
+            findings.append(f"no rule reads {name}; did you mean {close[0]}?")
+    return findings
 
 
 def look_at_progress(

@@ -325,7 +325,8 @@ def _require_total(
     """Require a finite sum of weights."""
     if total == 0:
         problem = "the weights are all zero" if some else f"no {what}"
-        raise rules.fault(f"{problem} in the state {rules.where(at, *action)}")
+        remedy = "" if some else "; yield one in every case: a `return` beside a yield gives none"
+        raise rules.fault(f"{problem} in the state {rules.where(at, *action)}{remedy}")
     if total > MAX_TOTAL_WEIGHT or not math.isfinite(total):
         raise rules.fault(
             f"the weights add up to {total} in the state {rules.where(at, *action)}, "

@@ -188,6 +188,9 @@ class Interpreter:
             math.inf if all_states else max(LONGEST_ASKED_AGAIN, PART_ASKED_AGAIN * self._spent)
         )
         deadline = time.perf_counter() + longest
+        # One call more: rules that change at every other call would otherwise say the same.
+        for at in situations_in(self._rules, self._states[0])[:1]:
+            next(expand(self._rules, at), None)
         for place in np.random.default_rng().permutation(self._place).tolist():
             if time.perf_counter() > deadline:
                 return

@@ -44,6 +44,10 @@ GIVEN: dict[str, tuple[str, ...]] = {
     "reward": ("s", "action"),
     "action_text": ("s", "action"),
 }
+YIELDED = {
+    "actions": "the numbers of the legal actions",
+    "outcomes": "(weight, then, next_state) for each outcome",
+}  # rules that every game has
 
 
 class Situation(NamedTuple):
@@ -112,18 +116,25 @@ class Rules(Contract):
         """Require that a rule takes its arguments, including a throw in a game with throws."""
         function = getattr(type(self.game), name)
         if function is getattr(Game, name):
+            if name in YIELDED:
+                head = ", ".join(("self", *self._given(name, given)))
+                raise self.fault(f"it has no {name}(); def {name}({head}) yields {YIELDED[name]}")
             return
         if not hasattr(function, "__code__"):
             raise self.fault(
                 f"{name} is {shown(function)}, and no method; write "
                 f"def {name}(self, {', '.join(given)})"
             )
-        if self.has_throws and name != "throws":
-            thrown = ("throw", ROLLS_LEFT) if self.reads_rolls_left else ("throw",)
-            given = ("s", *thrown, *given[1:])
-        fault = self._not_taken(name, function, given)
+        fault = self._not_taken(name, function, self._given(name, given))
         if fault:
             raise RulesError(fault)
+
+    def _given(self, name: str, given: tuple[str, ...]) -> tuple[str, ...]:
+        """The arguments of a rule, with the throw of a game with throws."""
+        if not self.has_throws or name == "throws":
+            return given
+        thrown = ("throw", ROLLS_LEFT) if self.reads_rolls_left else ("throw",)
+        return ("s", *thrown, *given[1:])
 
     def policy_fault(self, function: Any) -> str:
         """The error in the parameters of a policy in the rules; empty if there is none."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from enum import IntEnum
+from enum import IntEnum, IntFlag
 from functools import cached_property, lru_cache, partial
+from itertools import combinations
 from operator import itemgetter
 from typing import Any, get_args, get_type_hints
 
@@ -18,6 +19,8 @@ from rollwise.graph.naming import Words
 
 LEAST, MOST = -(2**31), 2**31 - 1
 MOST_NUMBERS = 16  # of a throw
+MOST_FLAGS = 6  # of an IntFlag of which each set of several has a word
+JOINED = "|"  # between the flags of a set, as Python writes them
 
 
 @dataclass(frozen=True)
@@ -139,8 +142,8 @@ Members = Mapping[str, Mapping[str, int]]  # of enumerations: by field, the numb
 
 
 def member_word(word: str) -> str:
-    """A typed member of an enumeration in the form of the keys of `Members`."""
-    return word.lower().replace("-", "_")
+    """A typed member of an enumeration, or several flags, in the form of the keys of `Members`."""
+    return JOINED.join(sorted(word.lower().replace("-", "_").split(JOINED)))
 
 
 def members_of(game: Any) -> Members:
@@ -165,8 +168,12 @@ def members_of(game: Any) -> Members:
         for name, field in zip(layout.kind._fields, state, strict=True):
             parts = field if isinstance(field, tuple) else (field,)
             kinds = [*_enumerations(hints.get(name)), *(type(part) for part in parts)]
-            members = [m for kind in kinds if _is_enumeration(kind) for m in kind]
-            words[name] = {member_word(member.name): int(member) for member in members}
+            words[name] = {
+                member_word(word): number
+                for kind in kinds
+                if _is_enumeration(kind)
+                for word, number in _words_in(kind)
+            }
         for path, column in zip(layout.paths, layout.columns, strict=True):
             field, _, _ = path[1:].partition("[")
             if words[field]:
@@ -199,7 +206,19 @@ def _enumerations(hint: Any) -> Iterator[Any]:
 
 
 def _is_enumeration(kind: Any) -> bool:
-    return isinstance(kind, type) and issubclass(kind, IntEnum)
+    return isinstance(kind, type) and issubclass(kind, IntEnum | IntFlag)
+
+
+def _words_in(kind: Any) -> Iterator[tuple[str, int]]:
+    """The words of an enumeration's numbers; of flags also those of sets: ``red|blue``."""
+    if issubclass(kind, IntEnum):
+        yield from ((member.name, int(member)) for member in kind)
+        return
+    yield from ((name, int(member)) for name, member in kind.__members__.items())
+    flags = list(kind)
+    for size in range(2, len(flags) + 1) if len(flags) <= MOST_FLAGS else ():
+        for several in combinations(flags, size):
+            yield JOINED.join(flag.name for flag in several), sum(several)
 
 
 def _given(number: int, _: Any) -> int:

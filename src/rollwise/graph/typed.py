@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rollwise.errors import UnknownState
 from rollwise.faults import one_line
-from rollwise.graph.layout import Members, member_word
+from rollwise.graph.layout import JOINED, Members, member_word
 from rollwise.graph.naming import Words, in_fields, state_text
 from rollwise.parameters import TRUTHS, either
 
@@ -75,7 +75,9 @@ def _numbers_of(name: str, text: str, words: Mapping[str, int] | None) -> tuple[
 
 def no_member(field: str, word: str, words: Mapping[str, int]) -> str:
     """The fault of a word that is no member of a field's enumeration."""
-    return f"{field} is a number or {either(words)}, not {one_line(word[:80])!r}"
+    single = [one for one in words if JOINED not in one]
+    several = "" if len(single) == len(words) else f", or several as in {list(words)[-1]}"
+    return f"{field} is a number or {either(single)}{several}, not {one_line(word[:80])!r}"
 
 
 def read_numbers(text: str) -> tuple[int, ...] | None:

@@ -554,13 +554,11 @@ def _far(end: Sequence[int], before: Sequence[int], seen: Sequence[int]) -> floa
 
 
 def _passing(outcome: Outcome, names: Sequence[str] = ()) -> str:
-    """A clause for a passed turn, with the new player if that isn't the next one."""
+    """A clause for a passed turn, with the new player among three or more."""
     on = outcome.seats_on
-    if on < 2:
-        return "the turn passes"
-    return (
-        f"the turn passes to {names[on]}" if on < len(names) else f"the turn passes {on} seats on"
-    )
+    if len(names) > 2:
+        return f"the turn passes to {names[on]}"
+    return "the turn passes" if on < 2 else f"the turn passes {on} seats on"
 
 
 def _result(who: str, outcome: Outcome) -> str:
