@@ -21,6 +21,7 @@ from rollwise.game import Game
 from rollwise.games.bozo import Bozo
 from rollwise.games.chicago import Chicago
 from rollwise.games.dice_blackjack import DiceBlackjack
+from rollwise.games.left_center_right import LeftCenterRight
 from rollwise.games.pig import Pig
 from rollwise.games.royal_ur import RoyalUr
 from rollwise.games.shut_the_box import ShutTheBox
@@ -50,6 +51,7 @@ GAMES = {
     "faces": Faces(),
     "hills": Hills(),
     "pass-a-chip": PassAChip(),
+    "left-center-right": LeftCenterRight(chips=1, players=4),
 }
 
 MOST_MOVES = 300
@@ -272,6 +274,36 @@ def test_numbers_of_players_have_bars_of_one_scale(browser: Browser, pages: Any)
     assert len(set(widths[::2])) == 1
     bars = re.findall(r'width="([0-9.]+)"[^>]*fill="#0072B2"', Cards(solution).html(0, ""))
     assert bars[:3] == 3 * ["80.0"]  # in reports too
+
+
+def test_dice_with_words_of_four_players_lie_apart(browser: Browser, pages: Any) -> None:
+    """Words are wider than a die, and an outcome without words is named by its dice."""
+    browser.screen(1280, 800)
+    browser.visit(pages("left-center-right")[0])
+    assert "Opponent 1" in text_of(browser, ".place")
+    assert "Opponent 3" in text_of(browser, ".place")
+    assert text_of(browser, ".setup > p") == "No player ever has a choice: the dice decide."
+    assert not browser.js("document.querySelectorAll('.opponent').length")
+    browser.click(".start")
+    came = browser.js(
+        "[...document.querySelectorAll('details[open] tbody th')].map(one => one.textContent)"
+    )
+    assert "left; the turn passes" in came
+    assert len(set(came)) == len(came)
+    browser.screen(360, 740)
+    browser.click(".ask button")
+    browser.wait("document.querySelector('.news .face')")
+    wide = "[...document.querySelectorAll('.die:has(.face)')].every(die => die.offsetWidth >= "
+    assert browser.js(f"{wide}die.querySelector('.face').offsetWidth)")
+    assert "Perfect play 1" in text_of(browser, ".score")
+    assert "Perfect play 4" not in text_of(browser, ".score")
+
+
+def test_three_players_have_opponents(browser: Browser, pages: Any) -> None:
+    browser.visit(pages("pig-3")[0])
+    assert text_of(browser, ".opponents legend") == "Your opponents (certified chances)"
+    strength = text_of(browser, "[data-policy=random]")
+    assert strength.endswith("against two of these; a fair share is 33.33 %.")
 
 
 def test_two_numbers_of_each_player_have_names_on_a_telephone(browser: Browser, pages: Any) -> None:

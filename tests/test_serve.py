@@ -126,7 +126,12 @@ def test_a_game_with_hidden_dice_is_served():
         assert client.get(f"/report?{words}").text.count("</tr>") > 10
         refused = client.get(f"/api/table?{words}")
         assert refused.status_code == 400
-        assert "no such question about liars-dice" in refused.json()["error"]
+        assert "liars-dice has hidden dice" in refused.json()["error"]
+        # no position is asked for in vain, and a person sees no links to pictures
+        assert "a server has /page" in client.get(f"/api/advise?{words}").json()["error"]
+        shown = client.get(f"/plot?{words}", headers={"accept": "text/html"}).text
+        assert "Liar&#x27;s Dice</h1>" in shown
+        assert "kind=value" not in shown
 
 
 def test_rules_of_thumb_are_opponents(client):
@@ -207,13 +212,19 @@ def test_outcomes_of_three_players_add_up_to_the_value_of_their_action():
     solution = rollwise.solve(find(str(EXAMPLES / "king_maker.py"))())
     view = solution.graph.view
     for state in (0, solution.graph.n_states // 2):
-        question = {"ask": "position", **view[state].address, "action": None}
+        question = {"ask": "position", **as_typed(view[state].address), "action": None}
         for choice in json.loads(reply(solution, question))["choices"]:
             found = json.loads(reply(solution, question | {"action": choice["action"]}))
             worth = sum(one["ways"] / one["of"] * one["value"] for one in found["outcomes"])
             assert worth == pytest.approx(choice["value"], abs=1e-9)
             for one in found["outcomes"]:
                 assert one["payoff"] == (one["value"] if one["over"] else None)
+
+
+def as_typed(address):
+    """An address of a state with its fields as they are typed."""
+    fields = ",".join(f"{name}={x}".replace(" ", "") for name, x in address["state"].items())
+    return {**address, "state": fields}
 
 
 def cells_by_hand(solution, named, axes, throw, rolls_left):
@@ -243,7 +254,7 @@ def test_the_map_around_a_position(name):
     step = max(1, len(whole.graph.positions) // 5)
     for position in whole.graph.positions[::step].tolist():
         here = whole.graph.view[position].address
-        said = [json.loads(reply(one, {"ask": "map", **here, "x": None, "y": None}))
+        said = [json.loads(reply(one, {"ask": "map", **as_typed(here), "x": None, "y": None}))
                 for one in answers]  # fmt: skip
         document = said[0]
         for other in said[1:]:
@@ -332,7 +343,18 @@ def test_who_is_refused(client):
     ("path", "status", "said"),
     [
         ("/api/games/nim", 404, "no game is called 'nim'"),
-        ("/api/advise?game=/etc/passwd", 400, "isn't a state"),
+        ("/api/advise?game=/etc/passwd", 404, "no game is called"),
+        ("/api/advise", 404, "which game? Write game=NAME"),
+        (f"/api/advise?{PIG}", 400, "which position? Write state=banked=0,rival=0,turn=0"),
+        (
+            f"/api/advise?{PIG}&state=x",
+            400,
+            "must_bank=false: 'x' isn't a state; write every field",
+        ),
+        (f"/api/advise?{PIG}{START}&throw=3", 400, "leave the throw out"),
+        (f"/api/position?{PIG}{START}&action=dance", 400, "turn=0: 'dance' can't be done here"),
+        ("/api/solve?game=piglet", 409, "piglet isn't solved"),
+        ("/api/nothing", 404, "there is no /api/nothing here"),
         (f"/api/advise?game=x.py:X{START}", 404, "no game is called"),
         (f"/api/advise?game=piglet{START}", 409, "isn't solved"),
         (f"/api/advise?game=pig&parameter=target=0{START}", 400, "target must be"),
@@ -347,6 +369,20 @@ def test_mistakes_are_a_line(client, path, status, said):
     assert answer.status_code == status
     assert said in answer.json()["error"]
     assert "\n" not in answer.json()["error"]
+
+
+def test_a_wrong_method_is_answered_with_the_right_ones(client):
+    answer = client.delete("/api/games")
+    assert answer.status_code == 405
+    assert answer.json()["error"].startswith("/api/games doesn't take DELETE; it takes ")
+    assert "GET" in answer.headers["allow"]
+
+
+def test_a_large_game_as_a_graph_is_the_decision_at_its_start(client):
+    solved(client, target=20)
+    shown = client.get("/plot?game=pig&parameter=target=20&kind=graph")
+    assert shown.status_code == 200
+    assert "one decision" in shown.text
 
 
 def test_a_person_who_follows_a_link_gets_a_page(client):

@@ -252,6 +252,9 @@ def test_a_large_game_is_played_to_its_end(
         take(browser)
     assert heading(browser) == "The game is over"
     assert heard or game.name == "royal-ur"
+    assert browser.js("document.querySelector('.made').textContent").endswith(
+        "The server stores every finished game."
+    )
     assert browser.errors == []
     browser.wait("document.querySelector('.books').textContent.includes('One game so far')")
     end = time.monotonic() + 10

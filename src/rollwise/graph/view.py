@@ -221,7 +221,7 @@ class State(_Element):
         wanted = tuple(throw) if isinstance(throw, Sequence | np.ndarray) else (throw,)
         throws = self.throws
         if not throws:
-            raise UnknownState(f"{self.graph.title} has no throws")
+            raise UnknownState(f"{self.graph.title} has no throws; leave the throw out")
         known = [thrown.next_state.throw for thrown in throws if thrown.next_state is not None]
         whole = wanted + (0,) * (len(known[0]) - len(wanted))
         hits = [k for k, found in enumerate(known) if found == whole]

@@ -138,7 +138,7 @@ class HiddenView {
     const cards = [{ name: SAY.perfect, strength: SAY.gainsNothing }, ...policies.map((one) => ({ ...one,
       strength: SAY.losesHidden(this.#level(one.lost), this.data.is_chance) }))];
     return el("form", { class: "setup", onsubmit: (event) => { event.preventDefault(); this.begin(); } },
-      el("fieldset", { class: "opponents" }, el("legend", {}, SAY.againstHidden), cards.map(({ name, about, strength }, k) =>
+      el("fieldset", { class: "opponents" }, el("legend", {}, SAY.against(2, this.data.is_chance)), cards.map(({ name, about, strength }, k) =>
         el("label", { class: "opponent" }, el("input", { type: "radio", name: "opponent", value: String(k), checked: k === 0 }),
           el("b", {}, name), el("small", {}, strength), about && el("small", { class: "about" }, about)))),
       policies.length > 0 && el("p", {}, SAY.otherOptimal),

@@ -84,11 +84,13 @@ export class PlayView {
     this.paceMode = select(Object.keys(PACES).map((name) => [name, SAY.paces[name]]), "usual");
     this.seed = el("input", { type: "number", min: 0, max: 2 ** 53 - 1, step: 1, inputmode: "numeric", required: true });
     this.seed.value = freshSeed();
-    const opponents = head.players === 1 ? this.#measures() : this.#opponents(players.slice(1));
+    const hasChoice = head.is_open || head.menus.some((menu) => menu.length > 1);
+    const opponents = [!hasChoice && el("p", {}, SAY.noChoice),
+      head.players === 1 ? this.#measures() : hasChoice && this.#opponents(players.slice(1))];
     return el("form", { class: "setup", onsubmit: (event) => { event.preventDefault(); this.begin(); } },
       opponents,
       el("div", { class: "starts" }, el("button", { class: "main start" }, SAY.begin),
-        (head.is_open || head.menus.some((menu) => menu.length > 1)) && button(SAY.drill, () => this.drillOf([], true))),
+        hasChoice && button(SAY.drill, () => this.drillOf([], true))),
       el("details", {}, el("summary", {}, SAY.options),
         el("div", { class: "controls" },
           names.map((name, seat) => labelled(name, this.seats[seat])), labelled(SAY.coach, this.coachMode),
@@ -105,7 +107,7 @@ export class PlayView {
       return el("label", { class: "opponent" }, radio, el("b", {}, name), el("small", { "data-policy": policy }, this.#strength(policy)), about && el("small", { class: "about" }, about));
     });
     this.aboutTies = el("p", { hidden: !this.game.head.losses_rest_on_ties }, SAY.restsOnTies);
-    return [el("fieldset", { class: "opponents" }, el("legend", {}, SAY.against), cards), this.aboutTies, this.#failed()];
+    return [el("fieldset", { class: "opponents" }, el("legend", {}, SAY.against(this.game.head.players, !this.game.head.is_score)), cards), this.aboutTies, this.#failed()];
   }
 
   // The policies of the rules that fail in some position, and so are no opponents.
@@ -183,9 +185,9 @@ export class PlayView {
     let person = 0;
     this.names = players.map((player, seat) => {
       if (player === null) return people === 1 ? SAY.you : SAY.persons(++person);
-      const isTwice = players.some((other, k) => other === player && k !== seat);
+      const equals = players.flatMap((other, k) => (other === player ? [k] : []));
       const name = player === "optimal" ? SAY.perfect : player;
-      return isTwice ? `${name} ${seat + 1}` : name;
+      return equals.length > 1 ? `${name} ${equals.indexOf(seat) + 1}` : name;
     });
     this.eyes = Math.max(0, players.indexOf(null));
     this.isLettingStand = false;
@@ -536,7 +538,8 @@ export class PlayView {
 
   // Names of players before a game.
   get #strangers() {
-    return this.game.zeros.map((_, k) => (k === 0 ? SAY.you : k > 1 ? `${SAY.opponent} ${k}` : SAY.opponent));
+    const isOne = this.game.head.players < 3;
+    return this.game.zeros.map((_, k) => (k === 0 ? SAY.you : isOne ? SAY.opponent : `${SAY.opponent} ${k}`));
   }
 
   // The position as the map shows it.

@@ -17,7 +17,7 @@ export function rulesView({ game, figures }) {
     el("p", {}, SAY.fair),
     el("h2", {}, SAY.keys), el("dl", { class: "keys" },
       SAY.keyList.map(([key, about]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, about)])),
-    el("p", { class: "made" }, SAY.madeBy(head.made_by)));
+    el("p", { class: "made" }, SAY.madeBy(head.made_by, head.api)));
 }
 
 // Text in backticks is code.

@@ -137,9 +137,27 @@ export class Speech {
     }
     if (told) return [told, ...paid].join("; ");
     const done = game.outcomes(s, place).length === 1 ? game.deed(s, place) : "";
-    const changed = done || this.#changes(s, outcome);
+    const changed = done || this.#changes(s, outcome) || this.#faces(s, place, outcome);
     const passes = outcome.passes ? [SAY.passes] : [];
     return [changed, ...paid, ...passes].filter(Boolean).join("; ") || SAY.nothing;
+  }
+
+  // The dice that bring an outcome, in words; empty where different throws do.
+  #faces(s, place, { number }) {
+    const dice = this.game.dice(s, place);
+    if (!dice) return "";
+    const texts = new Set();
+    dice.brings.forEach((brought, k) => {
+      if (brought !== number) return;
+      const faces = [];
+      // the last die changes first
+      for (const sides of [...dice.sides].reverse()) {
+        faces.push(1 + (k % sides));
+        k = Math.floor(k / sides);
+      }
+      texts.add(listed(faces.sort((a, b) => a - b).map((face) => this.face(face))));
+    });
+    return texts.size === 1 ? [...texts][0] : "";
   }
 
   // The changed fields, as the mover saw them.

@@ -1,5 +1,7 @@
 // The page's own texts. The game's texts come with the game.
 
+const COUNTS = ["two", "three", "four", "five", "six"];
+
 export const SAY = {
   coach: "Coach",
   moves: "Moves",
@@ -13,15 +15,15 @@ export const SAY = {
   newGame: "New game",
   begin: "Start",
   options: "Seats, coach, dice and seed",
-  against: "Your opponent (certified chances)",
+  against: (players, isChance) => `Your ${players > 2 ? "opponents" : "opponent"} (certified ${isChance ? "chances" : "payoffs"})`,
   perfect: "Perfect play",
   equilibrium: "No player gains by other play while the others keep to it.",
   unbeatable: "It wins half of all games or more, if both move first equally often.",
   losesNothing: "It loses nothing on average, if both move first equally often.",
   beingRated: "Its strength is being computed.",
   isBeaten: (chance) => `Perfect play beats it in ${chance} of games.`,
-  sharedWith: (share, n, isPayoff) => (isPayoff ? `Perfect play gains ${share} a game against ${n - 1} of it.`
-    : `Perfect play wins ${share} of all games against ${n - 1} of it, instead of ${(100 / n).toFixed(2)} %.`),
+  sharedWith: (share, n, isPayoff) => (isPayoff ? `Perfect play gains ${share} a game against ${COUNTS[n - 3] ?? n - 1} of these.`
+    : `Perfect play wins ${share} against ${COUNTS[n - 3] ?? n - 1} of these; a fair share is ${(100 / n).toFixed(2)} %.`),
   restsOnTies: "Where choices are equally good, perfect play takes the first of them here; with others it may do better or worse against these opponents.",
   failed: (names) => `Not here, because ${names.length > 1 ? "they fail" : "it fails"} in some position: ${names.join(", ")}.`,
   losesTo: (points) => `It loses ${points} a game to perfect play.`,
@@ -57,6 +59,7 @@ export const SAY = {
   next: "Next position",
   endDrill: "End the drill",
   noPositions: "No position of this game asks for a choice.",
+  noChoice: "No player ever has a choice: the dice decide.",
   share: "Share",
   shareQuestion: "Share this question",
   copy: "Copy the text",
@@ -127,7 +130,6 @@ export const SAY = {
   notKept: "The server hasn't kept every game. Save these games here.",
 
   // hidden dice and simultaneous choices
-  againstHidden: "Your opponent",
   hiddenOptions: "Seat, coach and seed",
   gainsNothing: "It loses nothing, on average over both seats.",
   losesHidden: (worth, isChance) => (isChance ? `Perfect play beats it in ${worth} of games.` : `Perfect play gains ${worth} a game from it.`),
@@ -261,7 +263,7 @@ export const SAY = {
     objective === "maximize" ? "For one player; the most points are best."
       : objective === "minimize" ? "For one player; the fewest points are best."
         : players === 1 ? "For one player, with a win or a loss at the end."
-          : `For ${["two", "three", "four", "five", "six"][players - 2] ?? players} players in turn${hasStakes ? ", for stakes" : ""}.`,
+          : `For ${COUNTS[players - 2] ?? players} players in turn${hasStakes ? ", for stakes" : ""}.`,
   parameters: "This game",
   policies: "Ways to play",
   sure: "How sure the numbers are",
@@ -278,7 +280,7 @@ export const SAY = {
     ["← →", "step through the game"],
     ["Esc", "back to the game"],
   ],
-  madeBy: (made) => `Made by ${made}. This page needs no network and sends no data.`,
+  madeBy: (made, api) => `Made by ${made}. ${!api ? "This page needs no network and sends no data." : api.keeps ? "The server stores every finished game." : "The server stores no games."}`,
 };
 
 const upper = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);

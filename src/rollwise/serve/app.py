@@ -27,7 +27,7 @@ from rollwise.documents.model import encode
 from rollwise.documents.served import start_document
 from rollwise.errors import ParameterError, RollwiseError, UnknownGame, UsageError
 from rollwise.game import Game
-from rollwise.graph.typed import read_numbers, typed_state
+from rollwise.graph.typed import read_numbers
 from rollwise.parameters import read_values, typed
 from rollwise.serve.workers import Busy, Limits, NotSolved, NotYours, Offered, Worker, Workers
 
@@ -156,7 +156,6 @@ MOST_RECORD = 200_000  # bytes of a saved game
 MOST_ADDRESS = 4_096  # bytes of a path and its query
 PATIENCE = 20.0  # seconds for a request's body, and for the client to take a part of an answer
 MOST_CLIENTS = 10_000  # with a known rate
-WRITTEN = "as FIELD=NUMBER, with commas between (a field of several numbers as FIELD=(0,2,1))"
 LOCAL = frozenset({"127.0.0.1", "localhost", "[::1]"})
 HEADERS = (
     (b"x-content-type-options", b"nosniff"),
@@ -333,9 +332,7 @@ def make_app(
         ],
         exception_handlers={
             RollwiseError: _refused,
-            HTTPException: lambda request, error: _mistake(
-                request, error.detail, error.status_code
-            ),
+            HTTPException: _unfit,
             NotSolved: site.wait,
         },
         lifespan=life,
@@ -361,9 +358,7 @@ class _Site:
 
     async def game(self, request: Request) -> Response:
         name = request.path_params["name"]
-        if name not in self.offered.kinds:
-            raise UnknownGame(f"no game is called {name!r} here (/api/games lists them)")
-        return _json(encode(games_document([self.offered.kinds[name]]).games[0]))
+        return _json(encode(games_document([self.offered.kind(name)]).games[0]))
 
     async def begin(self, request: Request) -> Response:
         self.refresh()
@@ -373,7 +368,7 @@ class _Site:
     async def status(self, request: Request) -> Response:
         worker = self.workers.held(_asked(request))
         if worker is None:
-            raise NotSolved("this game isn't being solved; POST /api/solve solves it")
+            raise NotSolved(f"{_asked(request).name} isn't solved; POST /api/solve solves it")
         return _status(worker)
 
     async def stop(self, request: Request) -> Response:
@@ -540,7 +535,7 @@ def _place(request: Request) -> dict[str, Any]:
     if throw is not None and not numbers:
         raise UsageError(f"throw must be whole numbers, as in 3,5, not {throw[:40]!r}")
     return {
-        "state": typed_state(_query(request, "state") or "", lambda: WRITTEN),
+        "state": _query(request, "state"),
         "throw": numbers,
         "rolls_left": None if left is None else _number(left, "rolls_left"),
     }
@@ -598,6 +593,8 @@ def _kinds(request: Request) -> str:
     try:
         game = _asked(request)
     except RollwiseError:
+        return ""
+    if game.is_hidden:
         return ""
     fitting = [
         kind
@@ -701,8 +698,27 @@ def _mistake(request: Request, message: str, status: int) -> Response:
     """An error as JSON, or as a page for a person who follows a link."""
     if not _is_person(request):
         return _error(message, status)
+    try:
+        title = _asked(request).heading
+    except RollwiseError:
+        title = "Dice games, solved"
     body = f"{_kinds(request)}<p>{html.escape(message)}</p>"
-    return _html(_shell(request, "Dice games, solved", body), OURS, status=status)
+    return _html(_shell(request, title, body), OURS, status=status)
+
+
+async def _unfit(request: Request, error: Exception) -> Response:
+    """No such address, a wrong method, or a body that is too long, late or of another type."""
+    assert isinstance(error, HTTPException)
+    path, allowed = request.url.path, (error.headers or {}).get("Allow", "")
+    message = error.detail
+    if error.status_code == 404:
+        message = f"there is no {path[:80]} here; / has the pages, and /api/games lists the games"
+    elif error.status_code == 405:
+        message = f"{path} doesn't take {request.method[:20]}; it takes {allowed}"
+    answer = _mistake(request, message, error.status_code)
+    if allowed:
+        answer.headers["allow"] = allowed
+    return answer
 
 
 async def _refused(request: Request, error: Exception) -> Response:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rollwise.documents.model import encode, html_of
-from rollwise.errors import RollwiseError, UsageError, words_of_the_command_line
+from rollwise.errors import RollwiseError, UnknownState, UsageError, words_of_the_command_line
 
 if TYPE_CHECKING:
     from rollwise.answer.solution import Solution
@@ -142,8 +142,8 @@ def reply(answer: Solution | Answer, question: Mapping[str, Any]) -> str:
         return REPLIES[question["ask"]](answer, question)
     if question["ask"] not in HIDDEN_REPLIES:
         raise UsageError(
-            f"a server answers no such question about {answer.game.name}, a game with hidden dice "
-            "or simultaneous choices; the commands of rollwise do"
+            f"{answer.game.name} has hidden dice or simultaneous choices: a server has /page, "
+            "/report and /answer of it; `rollwise advise` and `rollwise table` have its advice"
         )
     return HIDDEN_REPLIES[question["ask"]](answer)
 
@@ -170,7 +170,11 @@ def _position(answer: Any, question: Mapping[str, Any]) -> str:
     narrator = Narrator(part.graph, part.game)
     if question["action"] is None:
         return encode(position_document(part, narrator, state))
-    action = part.graph.view[state].find_action(question["action"])
+    try:
+        action = part.graph.view[state].find_action(question["action"])
+    except UsageError as error:
+        place = f"{part.title}, in the state {part.graph.state_text(state)}"
+        raise UsageError(f"{place}: {error}") from None
     return encode(outcomes_document(part, narrator, action.index))
 
 
@@ -187,10 +191,24 @@ def _boards(answer: Any, question: Mapping[str, Any]) -> str:
 
 def _found(answer: Solution, question: Mapping[str, Any]) -> tuple[Solution, int]:
     """The answer in the turn of a position, and the index of a state of that turn."""
-    state = question["state"]
-    if not state:
-        raise UsageError("which position? Write state=FIELD=NUMBER,..., with each of its fields")
+    state = _state(answer, question["state"])
     return answer.locate(state, question["throw"], question["rolls_left"])
+
+
+def _state(answer: Any, text: str | None) -> dict[str, Any]:
+    """A state as typed in an address."""
+    from rollwise.builders.rules import Rules
+    from rollwise.graph.layout import members_of
+    from rollwise.graph.typed import typed_state
+
+    rules = Rules(answer.game, any_players=True)
+    example = f"state={rules.state_text(rules.start).replace(' ', '')}"
+    if not text:
+        raise UnknownState(f"{answer.title}: which position? Write {example}")
+    try:
+        return typed_state(text, lambda: f"as in {example}", members_of(answer.game))
+    except UnknownState as error:
+        raise UnknownState(f"{answer.title}: {error}") from None
 
 
 def _map(answer: Any, question: Mapping[str, Any]) -> str:
@@ -338,15 +356,17 @@ def _report(answer: Any, question: Mapping[str, Any]) -> str:
 
 
 def _plot(answer: Any, question: Mapping[str, Any]) -> str:
-    from rollwise.graph.typed import typed_state
     from rollwise.plot import check_choices, plot, require_plotly
+    from rollwise.plot.kinds.graph import MOST_STATES
     from rollwise.plot.pages import page
 
     require_plotly()
     kind = question["kind"]
     choices = {name: question[name] for name in ("x", "y", "where")}
     if question["state"] is not None:
-        choices["state"] = typed_state(question["state"], lambda: "as FIELD=NUMBER,...")
+        choices["state"] = _state(answer, question["state"])
+    elif kind == "graph" and answer.graph.n_states > MOST_STATES:
+        choices["state"] = answer.graph.view[0].address["state"]  # the decision at the start
     check_choices(kind, **choices)
     return page(plot(answer, kind, **choices), f"{answer.title}: {kind}")
 

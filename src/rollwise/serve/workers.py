@@ -78,6 +78,19 @@ class Offered:
         self._stamps.update(stamps)
         return [name for name, kind in before.items() if _rules(kinds.get(name)) != _rules(kind)]
 
+    def kind(self, name: str) -> type[Game]:
+        """The rules of a name.
+
+        Raises
+        ------
+        UnknownGame
+        """
+        if not name:
+            raise UnknownGame("which game? Write game=NAME (/api/games lists them)")
+        if name not in self.kinds:
+            raise UnknownGame(f"no game is called {name!r} here (/api/games lists them)")
+        return self.kinds[name]
+
     def game(self, name: str, values: dict[str, str]) -> Game:
         """The game of a request.
 
@@ -85,9 +98,7 @@ class Offered:
         ------
         UnknownGame, ParameterError
         """
-        if name not in self.kinds:
-            raise UnknownGame(f"no game is called {name!r} here (/api/games lists them)")
-        return create(self.kinds[name], values, rated=False)
+        return create(self.kind(name), values, rated=False)
 
 
 def key_of(game: Game) -> Key:

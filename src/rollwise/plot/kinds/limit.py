@@ -219,7 +219,7 @@ def find_limits(solution: Solution, states: Ints, without: list[int]) -> Limits:
     if found is None or not found.gain:
         raise UsageError(
             f"{graph.title}: along no field is there a limit from which another action is best "
-            f"(in {OFTEN:.0%} of the positions or more); draw `policy` instead"
+            f"(in {100 * OFTEN:g} % of the positions or more); draw `policy` instead"
         )
     order, begin = _columns(table, found.field)
     height = table[order, found.field].astype(np.float64)

@@ -205,8 +205,8 @@ def _axes(
     threshold = find_threshold(graph, states, label[states], [f for f in solid if f not in asked])
     if threshold is None:
         raise UsageError(
-            f"{graph.title}: no action is best in {OFTEN:.0%} of the positions, so there is no "
-            "boundary; draw `policy` instead"
+            f"{graph.title}: no action is best in {100 * OFTEN:g} % of the positions, so there is "
+            "no boundary; draw `policy` instead"
         )
     if not asked and not threshold.gain:
         name = graph.vocabulary.text(threshold.action)

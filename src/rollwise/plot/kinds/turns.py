@@ -64,8 +64,9 @@ def draw_decided(graph: StateGraph, found: Turns, sure: float) -> go.Figure:
         The winner's chance from then on, at least.
     """
     notes = [
-        f"Decided: from that turn on the winner's chance is at least {sure:.0%}. Half of the games "
-        f"are by turn {found.quantile_text(0.5)}, nine in ten by turn {found.quantile_text(0.9)}."
+        f"Decided: from that turn on the winner's chance is at least {100 * sure:g} %. Half of the "
+        f"games are by turn {found.quantile_text(0.5)}, nine in ten by turn "
+        f"{found.quantile_text(0.9)}."
     ]
     title = f"{graph.title}: in which turn a game is decided"
     parts = [("decided", found.chance, BLUE)]
