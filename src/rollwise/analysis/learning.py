@@ -397,13 +397,16 @@ def learn_against(
     learner = Learner(against.graph, **given)
     learner.play(games, progress=progress)
     seen = learner.result()
-    deviations = seen.deviations
+    deviations, by_game = seen.deviations, seen.by_game
     learned = replace(
         seen,
         graph=graph,
         visits=against.as_before(seen.visits, 0),
         values=against.as_before(seen.values, np.nan),
         deviations=None if deviations is None else against.as_before(deviations, np.nan),
+        by_game=None
+        if by_game is None
+        else np.column_stack([against.as_before(sums, 0.0) for sums in by_game.T]),
     )
     evaluation = evaluate(policies, learned.policy, opponent, starts=[0])
     best = best_response(policies, opponent, starts=[0])

@@ -264,6 +264,7 @@ class Learner:
             tally.visits.copy(),
             tally.values,
             tally.deviations,
+            None if tally.by_game is None else tally.by_game.copy(),
         )
 
     def save(self, path: str | Path) -> None:
