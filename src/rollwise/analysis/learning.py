@@ -46,6 +46,7 @@ from rollwise.graph.choices import fold_actions, has_choice
 from rollwise.graph.policies import Policy, Ties, reachable_states, ties_in_play
 from rollwise.layers import layer_of_graph
 from rollwise.learn import Learned, Learner
+from rollwise.numbers.given import whole_number
 from rollwise.proofs.endless_play import require_ending
 from rollwise.simulate.match import over_the_seats
 
@@ -389,8 +390,7 @@ def learn_against(
     graph = policies.graph
     if graph.players != 2:
         raise UsageError(f"{graph.title} is a game for one: there is no opponent to learn against")
-    if games < 1:
-        raise UsageError(f"games is {games}; it must be at least 1")
+    games = whole_number("games", games, 1)
     opponent = policies.find(policy)
     against = Against.of(graph, opponent)
     given = {name: value for name, value in (settings or {}).items() if value is not None}
@@ -462,8 +462,7 @@ def learn_seats(
     explore : float
         The larger, the longer it explores.
     """
-    if games < 1:
-        raise UsageError(f"games is {games}; it must be at least 1")
+    games = whole_number("games", games, 1)
     require_ending(graph)
     learner = Learner(graph, explore=explore, seed=seed, method="monte-carlo")
     learner.play(games, progress=progress)

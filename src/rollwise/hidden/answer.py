@@ -158,7 +158,12 @@ class Answer:
                     f"{self.positions.title}: there is no field {name!r}; the fields are "
                     f"{', '.join(fields)}"
                 )
-        wanted = {name: _plain(number) for name, number in sees.items()}
+        try:
+            wanted = {name: _plain(number) for name, number in sees.items()}
+        except (TypeError, ValueError):
+            raise UnknownState(
+                f"{self.positions.title}: {dict(sees)} aren't whole numbers, or tuples of them"
+            ) from None
         found = [
             one
             for one in self.situations(wanted)

@@ -213,6 +213,11 @@ def require_class(game: Game) -> None:
     require_game(game).validate()
     require_certain(game)
     name = game.name
+    if not game.is_hidden:
+        raise UsageError(
+            f"{name} has neither hidden fields nor simultaneous choices: rollwise.solve(game) "
+            "solves it"
+        )
     if game.players != 2:
         raise UsageError(
             f"{name}: hidden information and simultaneous choices are for two players, not "

@@ -27,12 +27,13 @@ from rollwise.answer.evaluation import Evaluation, evaluate
 from rollwise.answer.references import AnyPolicy, Policies, Subject
 from rollwise.cluster.pool import Pool, Threads
 from rollwise.derive.seats import take_seats
-from rollwise.errors import EndlessPlay, UsageError, no_opponent
+from rollwise.errors import EndlessPlay, no_opponent
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import chance_to_pass, is_throw, summed
 from rollwise.graph.endings import ways_out
 from rollwise.graph.policies import Policy, Ties
 from rollwise.machine.interrupts import held_back
+from rollwise.numbers.given import whole_number
 from rollwise.numbers.intervals import CONFIDENCE, of_chance, of_mean
 from rollwise.numbers.printed import CHANCE_ROUNDING, estimated
 from rollwise.numbers.randomness import seed_of, stream
@@ -522,7 +523,8 @@ def simulate(
         require_end(take_seats(graph, plans, [0]).graph)
     table = PlayTable.of(graph, *plans)
     seats = 1 if theirs is None else 2
-    _check(games, seats, workers)
+    games = whole_number("games", games, seats, MOST_GAMES)
+    workers = whole_number("workers", workers, 1, MOST_WORKERS)
     seed = seed_of(seed)
     counts = [Counts(graph.is_score) for _ in range(seats)]
     with nullcontext(pool) if pool is not None else Threads(workers) as players:
@@ -539,13 +541,6 @@ def simulate(
     match = Match(mine.name, other.name, n, games, seed, tuple(sides), tuple(notes))
     warn_of_disagreements(match)
     return match
-
-
-def _check(games: int, seats: int, workers: int) -> None:
-    if not seats <= games <= MOST_GAMES:
-        raise UsageError(f"games is {games}; it must be from {seats} to {MOST_GAMES:,}")
-    if not 1 <= workers <= MOST_WORKERS:
-        raise UsageError(f"workers is {workers}; it must be from 1 to {MOST_WORKERS}")
 
 
 def _play(

@@ -15,6 +15,7 @@ from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
 from rollwise.graph.policies import Policy, seat_payoffs
 from rollwise.many.seats import ending_payoffs
+from rollwise.numbers.given import whole_number
 from rollwise.numbers.randomness import seed_of, stream
 from rollwise.play.games import PlayTable
 
@@ -86,8 +87,7 @@ def simulate_seats(
     games : int
         At least 2.
     """
-    if games < 2:
-        raise UsageError(f"games is {games}; it must be at least 2")
+    games = whole_number("games", games, 2)
     seated = one_each(graph, policies)
     drawn = seed_of(seed)
     table, words, n = (
