@@ -44,6 +44,7 @@ from rollwise.game import Game
 from rollwise.graph import StateGraph, sign_of
 from rollwise.graph.choices import are_best, first_of_each_state, keep_bounds, look_ahead
 from rollwise.graph.policies import Policy, Ties, reached_by, ties_in_play
+from rollwise.hooks import InWords
 from rollwise.layers import Layer, layer_of_graph
 from rollwise.numbers.given import whole_number
 
@@ -242,8 +243,8 @@ class Contest:
         return best, sharing, False
 
 
-@dataclass(frozen=True, eq=False)
-class ContestSolution:
+@dataclass(frozen=True, eq=False, repr=False)
+class ContestSolution(InWords):
     """The solution of a contest.
 
     Attributes
@@ -263,12 +264,12 @@ class ContestSolution:
     """
 
     contest: Contest
-    scored: ScoredGraph
-    aims: Aims
-    turns: dict[Situation, Turn]
-    held: dict[Situation, float]
-    chances: dict[Situation, Reals]
-    error_bounds: dict[Situation, float] = field(default_factory=dict)
+    scored: ScoredGraph = field(repr=False)
+    aims: Aims = field(repr=False)
+    turns: dict[Situation, Turn] = field(repr=False)
+    held: dict[Situation, float] = field(repr=False)
+    chances: dict[Situation, Reals] = field(repr=False)
+    error_bounds: dict[Situation, float] = field(default_factory=dict, repr=False)
 
     @property
     def opening(self) -> Situation:
@@ -516,8 +517,8 @@ class Part:
     scores: Distribution = field(repr=False)
 
 
-@dataclass(frozen=True, eq=False)
-class BlindContest:
+@dataclass(frozen=True, eq=False, repr=False)
+class BlindContest(InWords):
     """An equilibrium of a contest of two with hidden scores.
 
     Attributes

@@ -44,6 +44,7 @@ from rollwise.errors import UsageError
 from rollwise.graph import StateGraph, sign_of
 from rollwise.graph.choices import fold_actions, has_choice
 from rollwise.graph.policies import Policy, Ties, reachable_states, ties_in_play
+from rollwise.hooks import InWords
 from rollwise.layers import layer_of_graph
 from rollwise.learn import Learned, Learner
 from rollwise.numbers.given import whole_number
@@ -114,8 +115,8 @@ class Reference:
         return cls(solution, near_tie, visits, reachable)
 
 
-@dataclass(frozen=True, eq=False)
-class Assessment:
+@dataclass(frozen=True, eq=False, repr=False)
+class Assessment(InWords):
     """A learned result against the exact one.
 
     Attributes

@@ -40,7 +40,7 @@ ENDED = -1  # the target of an outcome that ends the game
 LIMIT = 2_000_000  # positions, unless a limit is given
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Positions:
     """The positions of a game that play can reach, the start first.
 
@@ -82,6 +82,9 @@ class Positions:
     targets: NDArray[np.int64]
     turns: NDArray[np.int8]
     is_exact: bool
+
+    def __repr__(self) -> str:
+        return f"<{len(self.states):,} positions of {self.title}>"
 
     @property
     def title(self) -> str:

@@ -32,6 +32,7 @@ from rollwise.graph.choices import (
 )
 from rollwise.graph.policies import Policy, alias_cells, seat_bits, seat_payoffs
 from rollwise.graph.view import Outcome
+from rollwise.hooks import InWords
 from rollwise.kernels import learning as kernels
 from rollwise.machine.atomic_files import checksum_of, read_arrays, write_arrays
 
@@ -67,8 +68,8 @@ def moments(
         return means, np.sqrt(np.where(variance <= noise, 0.0 * variance, variance))
 
 
-@dataclass(frozen=True, eq=False)
-class Learned:
+@dataclass(frozen=True, eq=False, repr=False)
+class Learned(InWords):
     """The estimates of a learner after some games.
 
     Attributes

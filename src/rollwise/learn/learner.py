@@ -129,6 +129,9 @@ class Learner:
         self.base: Arrays = {k: v.copy() for k, v in first.arrays().items()}
         self.words = np.array([stream(self.seed, number) for number in range(workers)])
 
+    def __repr__(self) -> str:
+        return f"<Learner of {self.graph.title}: {self.games:,} games, seed {self.seed}>"
+
     def _new_tally(self, like: Tally) -> Tally:
         return Tally(self.graph, self.method, self.explore, like)
 

@@ -433,7 +433,9 @@ def simulate_large(
     note = "no exact figures" + (" but the value" if best is not None and against is None else "")
     notes = (f"{note}: {BY_TURNS}",)
     ties = None if met is None else met.ties
-    match = Match(policy, against or policy, done, games, seed, tuple(sides), notes, ties)
+    match = Match(
+        policy, against or policy, done, games, seed, tuple(sides), notes, ties, subject=game
+    )
     warn_of_disagreements(match)
     return match
 
