@@ -181,6 +181,12 @@ def test_three_agents_share_one_win(capsys):
             kind("pig", target=5, players=3)
 
 
+@pytest.mark.parametrize("make", [GameEnv, GameAECEnv, GameVectorEnv])
+def test_an_unknown_way_of_rendering_is_refused(make):
+    with pytest.raises(UsageError, match="render_mode is 'human'"):
+        make("piglet", target=2, render_mode="human")
+
+
 def test_the_notebooks_environment_of_pig():
     """Its actions are 0 hold and 1 roll, observations are tuples, the last has the final total."""
     options = {

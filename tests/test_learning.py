@@ -24,6 +24,7 @@ from rollwise import AGAIN, END, WIN, Game
 from rollwise.answer.references import Policies
 from rollwise.builders import build
 from rollwise.errors import UsageError
+from rollwise.games import find
 from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.games.pig import Pig
 from rollwise.graph.policies import alias_cells
@@ -326,3 +327,27 @@ def test_later_games_of_a_run_have_errors_of_their_own():
     late = learner.result().since(earlier)
     assert np.isnan(late.estimate_errors[1])
     assert 0 < late.estimate_errors[0] < 0.1
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_standard_errors_take_the_visits_of_one_game_together(workers):
+    """In craps a point is thrown for several times in a game, and each time the game ends alike."""
+    solution = rollwise.solve(find("craps")())
+    graph = solution.graph
+    off = []
+    for seed in range(20):
+        learner = Learner(graph, seed=seed, workers=workers)
+        learner.play(2000)
+        earlier = learner.result()
+        learner.play(8000)
+        for learned in (learner.result(), learner.result().since(earlier)):
+            exact = solution.values[graph.action_state]
+            off.append((learned.values - exact) / learned.standard_errors)
+    spread = np.sqrt((np.array(off) ** 2).mean(axis=0))
+    assert (spread > 0.5).all()
+    assert (spread < 1.6).all()  # 2.5 if each visit counted for itself
+
+
+def test_a_game_of_distinct_positions_keeps_no_sums_by_game(graph):
+    assert Learner(graph).result().by_game is None
+    assert Learner(build(find("craps")())).result().by_game is not None

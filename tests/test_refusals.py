@@ -11,12 +11,18 @@ import pytest
 from cli_runner import refusal
 
 import rollwise
+import rollwise.hidden
+from rollwise.analysis.betting import windows
 from rollwise.errors import UsageError
+from rollwise.export import export
 from rollwise.games.kuhn_poker import KuhnPoker
-from rollwise.games.pig import Piglet
+from rollwise.games.pig import Pig, Piglet
 from rollwise.games.threes import Threes
+from rollwise.learn import learn
+from rollwise.simulate import simulate
 
-PIGLET = Piglet(target=3)
+PIGLET, MANY = Piglet(target=3), Pig(target=2, players=3)
+CONTEST = rollwise.Contest(Threes(dice=1), 2)
 
 # A command a line, and what its refusal says: all the parts between the signs "&".
 REFUSED = f"""
@@ -295,8 +301,28 @@ def test_wrong_use_is_refused_in_a_line_and_writes_nothing(case, tmp_path):
         (lambda: rollwise.solve_contest(PIGLET), "a contest is wanted"),
         (lambda: rollwise.solve_by_layers(PIGLET, resume=True), "as save"),
         (lambda: rollwise.check(KuhnPoker()), "hidden dice"),
+        (lambda: rollwise.evaluate(PIGLET, "random", starts=["first"]), "numbered from 0 to 17"),
+        (lambda: rollwise.solve(MANY, options={"starts": 3}), "has no option 'starts'"),
+        (lambda: rollwise.Contest(Threes(dice=2), "two"), "from 2 to 100 players, not 'two'"),
+        (lambda: rollwise.solve_contest(CONTEST, {2: "take-one"}), "from 0 to 1"),
+        (lambda: Threes(dice=2).chase("far"), "target must be a whole number"),
+        (lambda: Threes(dice=2).chase(np.int64(3)), "a number of NumPy: write int"),
+        (lambda: PIGLET.within(0.5), "turns must be a whole number"),
+        (lambda: learn(PIGLET, 10), "a graph is wanted"),
+        (lambda: learn(rollwise.build(PIGLET), "many"), "games is 'many'; it must be a whole num"),
+        (lambda: simulate(PIGLET, "random", games=1.5), "games is 1.5; it must be a whole number"),
+        (lambda: export(PIGLET, "piglet.json", "json"), "a solution is wanted"),
+        (lambda: export(rollwise.solve(PIGLET), "no/such.json", "json"), "can't be written"),
+        (lambda: windows(rollwise.solve(PIGLET)), "no doubling cube"),
+        (lambda: rollwise.solve(PIGLET).page(shows="all"), "it must be play or strategy"),
+        (lambda: rollwise.hidden.solve(PIGLET), "neither hidden fields nor simultaneous choices"),
+        (lambda: rollwise.hidden.solve(KuhnPoker()).find({"mine": "x"}), "aren't whole numbers"),
     ],
 )
 def test_wrong_use_in_python(call, said):
     with pytest.raises(UsageError, match=said):
         call()
+
+
+def test_a_whole_float_counts_games():
+    assert simulate(PIGLET, "random", games=1e2, seed=1).games == 100

@@ -49,6 +49,11 @@ def no_opponent(game: str) -> UsageError:
     return UsageError(f"{game} is a game for one: there is no opponent; leave it out")
 
 
+def another_kind(wanted: str, given: object) -> UsageError:
+    """The refusal of an argument of another kind, as in "a graph is wanted, such as ..."."""
+    return UsageError(f"{wanted}, not a value of the type {type(given).__name__}")
+
+
 class ForMorePlayers(UsageError):
     """A game of three or more players, where one for one or two was expected.
 

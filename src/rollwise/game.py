@@ -18,7 +18,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rollwise.boards import Board, Cell, numbered, text_board
-from rollwise.errors import ParameterError, UsageError
+from rollwise.errors import ParameterError, UsageError, another_kind
 from rollwise.faults import one_line, shown
 from rollwise.graph.layout import field_words
 from rollwise.graph.naming import in_fields
@@ -655,6 +655,4 @@ def require_game(given: object) -> Game:
     if isinstance(given, type) and issubclass(given, Game):
         name = given.__name__
         raise UsageError(f"{name} is the class of a game, and a game is wanted: write {name}()")
-    raise UsageError(
-        f"a game is wanted, such as Pig(target=50), not a value of the type {type(given).__name__}"
-    )
+    raise another_kind("a game is wanted, such as Pig(target=50)", given)

@@ -7,6 +7,8 @@ exists. The room of a hook is imported at the first call of the hook.
 
 from __future__ import annotations
 
+import dataclasses
+import reprlib
 from collections.abc import Callable
 from typing import Any
 
@@ -48,8 +50,34 @@ class Hooks:
 HOOKS = Hooks()
 
 
+class _Short(reprlib.Repr):
+    """One short line: an array by its shape, the first three of many, and no long text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxlist, self.maxtuple, self.maxdict = 3, 3, 1
+        self.maxother = self.maxstring = 80
+
+    def repr_instance(self, x: Any, level: int) -> str:
+        return " ".join(super().repr_instance(x, level).split())
+
+    def repr_ndarray(self, array: Any, level: int) -> str:
+        return f"array{array.shape}"
+
+
+SHORT = _Short()
+
+
 class InWords:
-    """A result that is printed in the words of the command line."""
+    """A result that is printed in the words of the command line.
+
+    Its representation is a short line. The dataclass of a result leaves it alone (``repr=False``).
+    """
+
+    def __repr__(self) -> str:
+        shown = (one.name for one in dataclasses.fields(self) if one.repr)  # type: ignore[arg-type]
+        parts = ", ".join(f"{name}={SHORT.repr(getattr(self, name))}" for name in shown)
+        return f"{type(self).__name__}({parts})"
 
     def __str__(self) -> str:
         return str(HOOKS.text(self))

@@ -142,6 +142,8 @@ class ParameterSpec:
             expected = spelled(python=either(members.values()), command_line=expected)
             close = [spelled(python=members[word], command_line=word)] if word else []
         hint = f"; did you mean {close[0]}?" if close else ""
+        if type(value).__module__ == "numpy":
+            hint = f", a number of NumPy: write {self.type.__name__}(...)"
         return ParameterError(f"{game}: {self.name} must be {expected}, not {shown(value)}{hint}")
 
     def parse(self, game: str, text: str) -> Value:

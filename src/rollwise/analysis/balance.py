@@ -25,6 +25,7 @@ from rollwise.errors import EndlessPlay, UsageError
 from rollwise.graph.choices import fold_actions, has_choice
 from rollwise.graph.naming import KEEP
 from rollwise.graph.policies import Policy
+from rollwise.hooks import InWords
 from rollwise.simulate.match import expected_lengths, require_end
 
 MOST_LISTED = 12
@@ -185,8 +186,8 @@ class Drama(NamedTuple):
     decided: Turns | None
 
 
-@dataclass(frozen=True, eq=False)
-class Balance:
+@dataclass(frozen=True, eq=False, repr=False)
+class Balance(InWords):
     """The figures of a game.
 
     Attributes

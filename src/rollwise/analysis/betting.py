@@ -161,6 +161,12 @@ class Window:
     error_bound: float
 
 
+def _cube(solution: Solution) -> Cube:
+    if not isinstance(solution.game, Cube):
+        raise UsageError(f"{solution.title} has no doubling cube: solve game.cube()")
+    return solution.game
+
+
 def windows(solution: Solution) -> list[Window]:
     """The windows of the first double, and of a double by the owner of the cube.
 
@@ -168,9 +174,13 @@ def windows(solution: Solution) -> list[Window]:
     ----------
     solution : Solution
         Of a `Cube` for money, as one graph.
+
+    Raises
+    ------
+    UsageError
+        It is of another game.
     """
-    game, graph = solution.game, solution.graph
-    assert isinstance(game, Cube)
+    game, graph = _cube(solution), solution.graph
     inner = solve_whole(game.inner)
     source = inner.graph
     fields = dict(zip(graph.columns, graph.rows.T, strict=True))
@@ -256,10 +266,17 @@ class MatchTable:
 
 
 def match_table(solution: Solution) -> MatchTable:
-    """The match table of a `Cube` with a match."""
-    game = solution.game
-    assert isinstance(game, Cube)
+    """The match table of a `Cube` with a match.
+
+    Raises
+    ------
+    UsageError
+        It is of another game.
+    """
+    game = _cube(solution)
     n = game.match
+    if not n:
+        raise UsageError(f"{solution.title} is for money: a match table needs cube(match=N)")
 
     def value(stake: Stake) -> float | None:
         try:

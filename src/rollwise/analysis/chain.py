@@ -55,6 +55,7 @@ from rollwise.graph.choices import (
     summed,
 )
 from rollwise.graph.policies import Policy
+from rollwise.hooks import InWords
 from rollwise.simulate.match import require_end
 
 Floats = NDArray[np.float64]
@@ -267,8 +268,8 @@ class Chain:
         return means
 
 
-@dataclass(frozen=True, eq=False)
-class Skill:
+@dataclass(frozen=True, eq=False, repr=False)
+class Skill(InWords):
     """Results of players of several levels against each other.
 
     Attributes

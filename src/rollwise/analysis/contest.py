@@ -38,12 +38,15 @@ from rollwise.answer.solve import solve_whole
 from rollwise.derive.by_score import Ints, ScoredGraph, by_score, require_points
 from rollwise.derive.contest import TIES
 from rollwise.derive.derived_game import whole_graph
-from rollwise.errors import ParameterError, UsageError
+from rollwise.errors import ParameterError, UsageError, another_kind
+from rollwise.faults import shown
 from rollwise.game import Game
 from rollwise.graph import StateGraph, sign_of
 from rollwise.graph.choices import are_best, first_of_each_state, keep_bounds, look_ahead
 from rollwise.graph.policies import Policy, Ties, reached_by, ties_in_play
+from rollwise.hooks import InWords
 from rollwise.layers import Layer, layer_of_graph
+from rollwise.numbers.given import whole_number
 
 Reals = NDArray[np.float64]
 MOST_PLAYERS = 100
@@ -224,9 +227,9 @@ class Contest:
     ties: str = "shared"
 
     def __post_init__(self) -> None:
-        if not 2 <= self.players <= MOST_PLAYERS:
+        if type(self.players) is not int or not 2 <= self.players <= MOST_PLAYERS:
             raise ParameterError(
-                f"a contest has from 2 to {MOST_PLAYERS} players, not {self.players}"
+                f"a contest has from 2 to {MOST_PLAYERS} players, not {shown(self.players)}"
             )
         if self.ties not in TIES:
             raise ParameterError(f"ties is {self.ties!r}; it must be one of {', '.join(TIES)}")
@@ -240,8 +243,8 @@ class Contest:
         return best, sharing, False
 
 
-@dataclass(frozen=True, eq=False)
-class ContestSolution:
+@dataclass(frozen=True, eq=False, repr=False)
+class ContestSolution(InWords):
     """The solution of a contest.
 
     Attributes
@@ -261,12 +264,12 @@ class ContestSolution:
     """
 
     contest: Contest
-    scored: ScoredGraph
-    aims: Aims
-    turns: dict[Situation, Turn]
-    held: dict[Situation, float]
-    chances: dict[Situation, Reals]
-    error_bounds: dict[Situation, float] = field(default_factory=dict)
+    scored: ScoredGraph = field(repr=False)
+    aims: Aims = field(repr=False)
+    turns: dict[Situation, Turn] = field(repr=False)
+    held: dict[Situation, float] = field(repr=False)
+    chances: dict[Situation, Reals] = field(repr=False)
+    error_bounds: dict[Situation, float] = field(default_factory=dict, repr=False)
 
     @property
     def opening(self) -> Situation:
@@ -403,16 +406,16 @@ def solve_contest(contest: Contest, fixed: Mapping[int, Policy] | None = None) -
     Raises
     ------
     UsageError, RulesError, TooManyStates
-        It isn't a contest, or its game has no score, or one without bound, or too many states.
+        It isn't a contest, or has no such player; or its game has no score, or one without bound,
+        or too many states.
     """
     if not isinstance(contest, Contest):
-        raise UsageError(
-            "a contest is wanted, such as Contest(Threes(), players=2), not a value of the type "
-            f"{type(contest).__name__}"
-        )
+        raise another_kind("a contest is wanted, such as Contest(Threes(), players=2)", contest)
     scored = by_score(whole_graph(contest.game, "a contest"))
     n_scores = len(scored.scores)
     fixed = {} if fixed is None else fixed
+    for player in fixed:
+        whole_number("a player with a fixed policy", player, 0, contest.players - 1)
     solution = ContestSolution(contest, scored, Aims(scored), {}, {}, {}, {})
     blind = {
         player: Policy(policy.name, scored.lift(policy.probability))
@@ -514,8 +517,8 @@ class Part:
     scores: Distribution = field(repr=False)
 
 
-@dataclass(frozen=True, eq=False)
-class BlindContest:
+@dataclass(frozen=True, eq=False, repr=False)
+class BlindContest(InWords):
     """An equilibrium of a contest of two with hidden scores.
 
     Attributes

@@ -52,7 +52,7 @@ def most_places() -> int:
     return min(MOST_PLACES, memory // 2 // 24) if memory else MOST_PLACES
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Distribution(InWords):
     """The probability of each number.
 
@@ -148,8 +148,8 @@ class Distribution(InWords):
         return Distribution(self.values[likely], self.probabilities[likely], self.error_bound)
 
 
-@dataclass(frozen=True, eq=False)
-class Distributions:
+@dataclass(frozen=True, eq=False, repr=False)
+class Distributions(InWords):
     """The distribution of the remaining total, from every state.
 
     Attributes

@@ -9,7 +9,7 @@ both aims finds a corner beyond the line, or proves that there is none (Aneja an
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +21,7 @@ from rollwise.answer.references import Policies, Subject
 from rollwise.derive.by_score import require_points
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph, sign_of, win_probability
+from rollwise.hooks import InWords
 
 Reals = NDArray[np.float64]
 
@@ -45,8 +46,8 @@ class Corner(NamedTuple):
     error_bound: float
 
 
-@dataclass(frozen=True, eq=False)
-class Frontier:
+@dataclass(frozen=True, eq=False, repr=False)
+class Frontier(InWords):
     """Corners of the frontier, the best at the game's own aim first.
 
     Attributes
@@ -58,12 +59,15 @@ class Frontier:
     gap : float
         Proved upper bound on the distance of any policy beyond the line between two neighbours:
         in units of the second aim, at the same value of the first.
+    subject : StateGraph
+        The game.
     """
 
     aim: str
     is_chance: bool
     corners: list[Corner]
     gap: float
+    subject: StateGraph | None = field(default=None, repr=False)
 
 
 def frontier(game: Subject, aim: str = "", *, tolerance: float = TOLERANCE) -> Frontier:
@@ -107,7 +111,7 @@ def frontier(game: Subject, aim: str = "", *, tolerance: float = TOLERANCE) -> F
         tolerance *= abs(last.value - first.value)
     corners, gap = search.between(first, last, tolerance)
     corners_and_ends = [first, *corners] if last.mean == first.mean else [first, *corners, last]
-    return Frontier(wanted.text, is_chance, corners_and_ends, gap)
+    return Frontier(wanted.text, is_chance, corners_and_ends, gap, solution.graph)
 
 
 def own_aim(by_score: bool, wins: bool) -> Quantity:

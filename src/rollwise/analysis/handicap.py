@@ -8,6 +8,7 @@ number of the mover's other field.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -23,6 +24,7 @@ from rollwise.graph import StateGraph
 from rollwise.graph.choices import outcome_action
 from rollwise.graph.layout import StateLayout
 from rollwise.graph.policies import Ties, ties_in_play
+from rollwise.hooks import InWords
 from rollwise.simulate.match import certified_at
 
 
@@ -51,8 +53,8 @@ class Head:
         return Certified(middle, max(self.first.bound, self.second.bound) + 2.0**-52)
 
 
-@dataclass(frozen=True)
-class Handicap:
+@dataclass(frozen=True, repr=False)
+class Handicap(InWords):
     """The values of head starts.
 
     Attributes
@@ -67,6 +69,8 @@ class Handicap:
         The head starts with a position that no play reaches, solved as a start of its own.
     ties : Ties or None
         The effect of the choice among equally good actions of an optimal policy.
+    subject : StateGraph
+        The game.
     """
 
     field: str
@@ -77,6 +81,7 @@ class Handicap:
     even: float
     apart: tuple[int, ...]
     ties: Ties | None = None
+    subject: StateGraph | None = dataclasses.field(default=None, repr=False)
 
     def nearest(self, which: str) -> Head | None:
         """The head start nearest to an even game.
@@ -167,7 +172,7 @@ def handicap(
     even = 0.0 if scored else 0.5
     # between optimal players each position has one value, whichever of their policies they play
     ties = None if one is two and not one.mixes else ties_in_play(graph, one, two, start=starts)
-    return Handicap(mine, theirs, one.name, two.name, tuple(heads), even, tuple(apart), ties)
+    return Handicap(mine, theirs, one.name, two.name, tuple(heads), even, tuple(apart), ties, graph)
 
 
 def _fields(graph: StateGraph, text: str) -> tuple[str, str]:

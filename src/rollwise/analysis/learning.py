@@ -44,8 +44,10 @@ from rollwise.errors import UsageError
 from rollwise.graph import StateGraph, sign_of
 from rollwise.graph.choices import fold_actions, has_choice
 from rollwise.graph.policies import Policy, Ties, reachable_states, ties_in_play
+from rollwise.hooks import InWords
 from rollwise.layers import layer_of_graph
 from rollwise.learn import Learned, Learner
+from rollwise.numbers.given import whole_number
 from rollwise.proofs.endless_play import require_ending
 from rollwise.simulate.match import over_the_seats
 
@@ -113,8 +115,8 @@ class Reference:
         return cls(solution, near_tie, visits, reachable)
 
 
-@dataclass(frozen=True, eq=False)
-class Assessment:
+@dataclass(frozen=True, eq=False, repr=False)
+class Assessment(InWords):
     """A learned result against the exact one.
 
     Attributes
@@ -389,21 +391,23 @@ def learn_against(
     graph = policies.graph
     if graph.players != 2:
         raise UsageError(f"{graph.title} is a game for one: there is no opponent to learn against")
-    if games < 1:
-        raise UsageError(f"games is {games}; it must be at least 1")
+    games = whole_number("games", games, 1)
     opponent = policies.find(policy)
     against = Against.of(graph, opponent)
     given = {name: value for name, value in (settings or {}).items() if value is not None}
     learner = Learner(against.graph, **given)
     learner.play(games, progress=progress)
     seen = learner.result()
-    deviations = seen.deviations
+    deviations, by_game = seen.deviations, seen.by_game
     learned = replace(
         seen,
         graph=graph,
         visits=against.as_before(seen.visits, 0),
         values=against.as_before(seen.values, np.nan),
         deviations=None if deviations is None else against.as_before(deviations, np.nan),
+        by_game=None
+        if by_game is None
+        else np.column_stack([against.as_before(sums, 0.0) for sums in by_game.T]),
     )
     evaluation = evaluate(policies, learned.policy, opponent, starts=[0])
     best = best_response(policies, opponent, starts=[0])
@@ -459,8 +463,7 @@ def learn_seats(
     explore : float
         The larger, the longer it explores.
     """
-    if games < 1:
-        raise UsageError(f"games is {games}; it must be at least 1")
+    games = whole_number("games", games, 1)
     require_ending(graph)
     learner = Learner(graph, explore=explore, seed=seed, method="monte-carlo")
     learner.play(games, progress=progress)

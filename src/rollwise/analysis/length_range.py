@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import NamedTuple
 
@@ -41,6 +41,7 @@ from rollwise.graph import StateGraph
 from rollwise.graph.choices import chances, fold_actions, fold_outcomes, summed
 from rollwise.graph.endings import describe, end_components
 from rollwise.graph.policies import Policy, Ties, ties_in_play
+from rollwise.hooks import InWords
 from rollwise.machine.interrupts import Clock, asked_first
 from rollwise.many.seats import seen_from
 
@@ -119,8 +120,8 @@ class Length:
         return Bracket(low, math.nextafter(value + bound, math.inf))
 
 
-@dataclass(frozen=True, eq=False)
-class LengthRange:
+@dataclass(frozen=True, eq=False, repr=False)
+class LengthRange(InWords):
     """The expected lengths of a game from the start.
 
     Attributes
@@ -136,6 +137,8 @@ class LengthRange:
         Whether the time limit, or Ctrl-C, ended the search.
     ties : Ties or None
         The effect of the choice among equally good actions on the figures under an optimal policy.
+    subject : StateGraph | Game
+        The game.
     """
 
     policy: str
@@ -145,6 +148,7 @@ class LengthRange:
     timed_out: bool = False
     stopped: bool = False
     ties: Ties | None = None
+    subject: StateGraph | Game | None = field(default=None, repr=False)
 
     def of(self, aim: str) -> Length:
         """The length with an aim."""
@@ -211,7 +215,7 @@ def length_range(
         mixed = _Mixed(graph, played, take_seats(graph, [played], [0]))
         score = _spread(mixed.seats.graph, progress, mixed)
     ties = ties_in_play(graph, played) if graph.players < 3 else None
-    return LengthRange(played.name, graph.players, lengths, score, ties=ties)
+    return LengthRange(played.name, graph.players, lengths, score, ties=ties, subject=graph)
 
 
 def _one_will(graph: StateGraph, policy: Policy | None) -> StateGraph:
@@ -283,6 +287,7 @@ def length_range_by_layer(
         *("", game.players, tuple(lengths), None),
         timed_out=timed_out and not stopped,
         stopped=stopped,
+        subject=game,
     )
 
 

@@ -27,6 +27,7 @@ from rollwise.graph import StateGraph
 from rollwise.graph.choices import is_roll, outcome_action
 from rollwise.graph.endings import ways_out
 from rollwise.graph.policies import Policy
+from rollwise.hooks import InWords
 from rollwise.kernels.play import play_turn
 from rollwise.layers import layer_of_graph
 from rollwise.many.seats import seen_from
@@ -40,8 +41,8 @@ FORGOTTEN = 1e-16
 FEW = 1e-8  # a negligible share of games
 
 
-@dataclass(frozen=True, eq=False)
-class Turns:
+@dataclass(frozen=True, eq=False, repr=False)
+class Turns(InWords):
     """A distribution over numbers of turns.
 
     Attributes
@@ -85,7 +86,7 @@ class Turns:
         return turns_text(self.quantile(share), self.longest)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Lengths(Turns):
     """The length of a game.
 
@@ -187,8 +188,8 @@ def lengths(
     return Lengths(chance, tail, unit, first, second, other, visits, watched)
 
 
-@dataclass(frozen=True, eq=False)
-class Curve:
+@dataclass(frozen=True, eq=False, repr=False)
+class Curve(InWords):
     """Chances by the number of turns.
 
     Attributes

@@ -23,6 +23,7 @@ from rollwise.errors import UsageError
 from rollwise.graph.choices import first_of_each_state, fold_actions, has_choice
 from rollwise.graph.policies import Policy, Ties, reached_by, ties_in_play
 from rollwise.graph.view import sign_of
+from rollwise.hooks import InWords
 from rollwise.simulate.match import certified_at
 
 ROUNDING = 2.0**-52  # of a difference of two averages
@@ -86,8 +87,8 @@ def loss_text(loss: float, spread: Any, scale: float, which: str = "loss") -> st
     return least if least == most else f"{least} to {most}"
 
 
-@dataclass(frozen=True)
-class Loss:
+@dataclass(frozen=True, repr=False)
+class Loss(InWords):
     """The loss of a policy from the start: win probability, or points.
 
     Attributes

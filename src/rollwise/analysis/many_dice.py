@@ -38,7 +38,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import comb
 from typing import TYPE_CHECKING
 
@@ -48,6 +48,7 @@ from numpy.typing import NDArray
 from rollwise.answer.solve import solve_whole
 from rollwise.errors import NotConverged, ParameterError, UsageError
 from rollwise.game import Game, require_game
+from rollwise.hooks import InWords
 from rollwise.kernels.jit import inner_kernel, kernel
 
 if TYPE_CHECKING:
@@ -60,8 +61,8 @@ NEGLIGIBLE = 1e-40  # smaller probabilities are enclosed by their largest effect
 HELD_AGAINST = 6  # largest number of dice compared with the general solver
 
 
-@dataclass(frozen=True, eq=False)
-class ManyDice:
+@dataclass(frozen=True, eq=False, repr=False)
+class ManyDice(InWords):
     """Expected scores for every number of dice up to some.
 
     Attributes
@@ -72,6 +73,8 @@ class ManyDice:
     face_points : (faces,) float64
     skip : bool
     seconds : float
+    subject : Game
+        The game.
     """
 
     low: NDArray[np.float64]
@@ -79,6 +82,7 @@ class ManyDice:
     face_points: NDArray[np.float64]
     skip: bool
     seconds: float
+    subject: Game | None = field(default=None, repr=False)
 
     @property
     def most(self) -> int:
@@ -195,7 +199,7 @@ def many_dice(game: Game, most: int) -> ManyDice:
             f"{failed} dice on (another die there costs as much as a face)"
         )
     seconds = time.perf_counter() - started
-    result = ManyDice(bounds[0], bounds[1], points, skip, seconds)
+    result = ManyDice(bounds[0], bounds[1], points, skip, seconds, game)
     for dice in range(1, min(most, HELD_AGAINST) + 1):
         solution = solve_whole(replace(game, dice=dice))  # type: ignore[call-arg]
         value, bound = result.value(dice)

@@ -42,7 +42,7 @@ ADVERSARIES = "adversaries"  # all others minimise a seat's chance to win
 ALLIES = "allies"  # all others maximise it
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Shares(InWords):
     """The expected result of each seat from the start.
 
@@ -62,7 +62,7 @@ class Shares(InWords):
     error_bound: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Response(InWords):
     """The best result of each seat where all others play one policy.
 
@@ -187,7 +187,7 @@ SeatPolicies: TypeAlias = "list[AnyPolicy] | tuple[AnyPolicy, ...]"
 THETA = 1e-10
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Evaluation(InWords):
     """The value of a policy in every state, or in the states reachable from `starts`.
 
@@ -285,7 +285,7 @@ class Evaluation(InWords):
         return np.full(len(values), np.nan) if self.is_score else win_probability(values)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BestResponse(Evaluation):
     """A best response to a policy, and its value against it.
 

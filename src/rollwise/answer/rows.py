@@ -20,6 +20,7 @@ from rollwise.graph import NO_THROW, THROW, StateGraph, win_probability
 from rollwise.graph.by_fields import grid
 from rollwise.graph.choices import actions_of, first_actions, in_order
 from rollwise.graph.naming import Vocabulary
+from rollwise.hooks import InWords
 from rollwise.numbers.printed import CHANCE_ROUNDING
 
 if TYPE_CHECKING:
@@ -263,8 +264,8 @@ ROWS_AT_ONCE = 1 << 20
 ROWS_SEARCHED = 1 << 22  # of the table, at once
 
 
-@dataclass(frozen=True, eq=False)
-class Grid:
+@dataclass(frozen=True, eq=False, repr=False)
+class Grid(InWords):
     """The best actions and their worth, a row for each number of one field, a column of another.
 
     Attributes

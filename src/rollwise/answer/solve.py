@@ -122,7 +122,13 @@ def solve_whole(
             )
         from rollwise.many.equilibrium import equilibrium
 
-        how = {"max_states": max_states, "progress": progress, **(options or {})}
+        given = dict(options or {})
+        if unknown := given.keys() - {"seed", "time_limit"}:
+            raise UsageError(
+                f"the search for an equilibrium has no option {min(unknown)!r} (it has seed, "
+                "time_limit)"
+            )
+        how = {"max_states": max_states, "progress": progress, **given}
         return Solution.of_equilibrium(equilibrium(game, **how))
     if tolerance is not None and not tolerance > 0:
         raise ValueError(f"tolerance is {tolerance}; it must be positive")

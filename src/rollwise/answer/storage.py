@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from rollwise import __version__
 from rollwise.builders import Progress, build_with_report
 from rollwise.errors import SolutionFileError, UnknownGame, spelled
-from rollwise.game import Game, with_an_end
+from rollwise.game import Game, require_game, with_an_end
 from rollwise.games import create, find_installed
 from rollwise.graph import NO_THROW, StateGraph, title_of
 from rollwise.graph.choices import action_gaps, fold_actions
@@ -317,7 +317,7 @@ def require_rules(path: Path, facts: dict[str, Any], game: Game | None) -> Game:
     SolutionFileError
         The file is for another game, or for a game that isn't installed.
     """
-    game = installed(path, facts) if game is None else with_an_end(game)
+    game = installed(path, facts) if game is None else with_an_end(require_game(game))
     if facts["game"] != game.name or facts["parameters"] != game.parameters:
         saved = title_of(facts["game"], facts["parameters"])
         asked = title_of(game.name, game.parameters)

@@ -57,7 +57,7 @@ SAME = ("states", "indptr", "progress")  # in a folder and of the game
 MOST_EXACT = 1_000_000  # outcomes that are checked in exact arithmetic: some two minutes
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verification(InWords):
     """The result of verifying a file.
 
@@ -112,7 +112,7 @@ class Verification(InWords):
         return title_of(self.game, self.parameters)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FolderVerification(Verification):
     """The result of verifying a folder; `residual` is the largest distance to a proved value.
 
@@ -133,7 +133,7 @@ class FolderVerification(Verification):
     damaged: tuple[int | tuple[int, ...], ...] = field(kw_only=True)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CertificateVerification(Verification):
     """The result of verifying a certificate; `n_states` counts positions within turns too.
 

@@ -147,8 +147,6 @@ class Chase(DerivedGame):
 
     def __post_init__(self) -> None:
         self.validate()
-        if self.ties not in TIES:
-            raise ParameterError(f"ties is {self.ties!r}; it must be win, draw or lose")
         require_points(self.inner_graph)
         low, high = self.target_range
         if self.target is not None and not low <= self.target <= high:

@@ -25,7 +25,7 @@ from rollwise.derive.by_score import (
 )
 from rollwise.derive.changed import copies
 from rollwise.derive.derived_game import DerivedGame
-from rollwise.errors import ParameterError, RulesError, TooManyStates
+from rollwise.errors import RulesError, TooManyStates
 from rollwise.graph import StateGraph
 from rollwise.parameters import ParameterSpec
 from rollwise.then import AGAIN, DRAW, LOSE, PASS, WIN, ending_points, is_over
@@ -66,8 +66,6 @@ class Duel(DerivedGame):
 
     def __post_init__(self) -> None:
         self.validate()
-        if self.ties not in TIES:
-            raise ParameterError(f"ties is {self.ties!r}; it must be one of {', '.join(TIES)}")
         require_points(self.inner_graph)
 
     @property

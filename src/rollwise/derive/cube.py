@@ -122,8 +122,6 @@ class Cube(DerivedGame):
     def __post_init__(self) -> None:
         self.validate()
         name, inner = self.inner.name, self.inner
-        for spec in self.form_specs:
-            spec.check(f"{name} as=cube", getattr(self, spec.name))
         if inner.players != 2 or inner.objective != "win":
             kind, remedy = f"has {inner.players} players", "it needs a game of two"
             if inner.players == 1:

@@ -160,8 +160,17 @@ class DerivedGame(Game):
         return f"{self.inner.describe(self.inner_state(s))}; {self.describe_added(s)}"
 
     def validate(self) -> None:
-        """The parameters of the inner game are checked; the rest when the game is made."""
+        """Check the parameters of the inner game and of the form.
+
+        Raises
+        ------
+        UsageError, ParameterError
+            The inner game is none; or a parameter has another type, or is out of range.
+        """
         require_game(self.inner).validate()
+        for spec in self.form_specs:
+            if (value := getattr(self, spec.name)) is not None:
+                spec.check(f"{self.inner.name} as={self.form}", value)
 
     @property
     def column_names(self) -> Mapping[str, str]:  # type: ignore[override]

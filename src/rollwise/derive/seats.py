@@ -203,7 +203,8 @@ def _each_once(
 
 def _beginnings(graph: StateGraph, starts: Sequence[int], n_seats: int) -> NDArray[np.int64]:
     """The keys of the first states: each start with each seat to move."""
-    states = np.array(list(dict.fromkeys(starts)), np.int64)
+    given = np.asarray(list(dict.fromkeys(starts)))
+    states = given.astype(np.int64) if given.dtype.kind in "iu" else np.empty(0, np.int64)
     if not len(states) or states.min() < 0 or states.max() >= graph.n_states:
         raise UsageError(
             f"starts is {list(starts)}; it must hold states of {graph.title}, which are numbered "

@@ -70,8 +70,6 @@ class Within(DerivedGame):
         name = self.inner.name
         if self.inner.players > 2:
             raise ParameterError(f"{name}: as=within is for one player or two")
-        if self.turns < 1:
-            raise ParameterError(f"{name}: turns is {self.turns}; it must be at least 1")
         if self.inner_graph.is_score:
             kind = "payoffs" if self.inner_graph.has_stakes else "points"
             remedy = "; as=chase target=N plays for a score" if self.inner.players == 1 else ""

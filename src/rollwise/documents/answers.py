@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 import numpy as np
 
-from rollwise.documents.games import Checked
 from rollwise.documents.model import (
     UNSET,
     Aligned,
@@ -31,10 +30,8 @@ from rollwise.documents.model import (
     as_number,
     encode,
     game_head,
-    html_of,
     seats_text,
     state_fields,
-    text_of,
     unit,
 )
 from rollwise.documents.solved import Draws, Seats, Unit, exactly, kind_of, seats_worth
@@ -63,7 +60,6 @@ if TYPE_CHECKING:
     from rollwise.graph import StateGraph
     from rollwise.graph.policies import Ties
 
-MOST_SCORES = 40  # of a distribution, in a table
 Fraction = Annotated[Maybe[str], about("a fraction")]
 
 
@@ -644,67 +640,3 @@ def _worth_facts(graph: StateGraph, found: Evaluation, s: int) -> dict[str, Any]
         if two:
             facts["win_probability_second"] = float(found.win_probability_second[s])
     return facts
-
-
-def notebook_view(of: Any) -> str:
-    """The notebook view of a game, an answer, advice, a result, or findings of `check`."""
-    return html_of(_blocks(of))
-
-
-def text_view(of: Any) -> str:
-    """Advice or a result in the words of the command line."""
-    return text_of(_blocks(of))
-
-
-def _blocks(of: Any) -> Iterable[str | Rows]:
-    from rollwise.analysis.findings import Report
-    from rollwise.answer.advice import Advice
-    from rollwise.answer.rows import ROWS_SEARCHED
-    from rollwise.answer.solution import Solution
-    from rollwise.game import Game
-    from rollwise.words import in_words
-
-    if isinstance(of, Game):
-        heads = ("parameter", "value", "meaning")
-        given = {spec.name: spec.default for spec in of.specs} | of.parameters
-        cells = [(spec.name, str(given[spec.name]), spec.about) for spec in of.specs]
-        first = of.description.partition("\n")[0]
-        return [
-            f"{of.name}: {first}" if first else of.name,
-            *([Rows(heads, cells, left=heads)] if cells else []),
-        ]
-    if isinstance(of, Report):
-        return [of.game, *Checked.of(of).blocks()]
-    if isinstance(of, Solution):
-        few = len(of) <= ROWS_SEARCHED  # soon sorted
-        states = of.states_where()[:10] if few else np.arange(10)
-        rows = strategy_rows(in_words(of.game, of.cells_of(states)))
-        return [repr(of)[1:-1], rows, f"{len(states)} of {len(of):,} states, see table()"]
-    if isinstance(of, Advice):
-        return [state_text(of.state), *advice_document(None, of).blocks()]
-    return _result_blocks(of)
-
-
-def _result_blocks(of: Any) -> Iterable[str | Rows]:
-    """The blocks of an evaluation, a response, a verification or a distribution."""
-    from rollwise.answer.evaluation import BestResponse, Evaluation, Response, Shares
-    from rollwise.answer.verify import Verification
-    from rollwise.documents.games import verification_document
-    from rollwise.documents.scores import Distributions, distribution_document
-
-    if isinstance(of, Shares):
-        return shares_document(of.graph, of).blocks()
-    if isinstance(of, Response):
-        return seats_response_document(of.graph, of).blocks()
-    if isinstance(of, Verification):
-        return verification_document(of).blocks()
-    if isinstance(of, Evaluation):
-        state = int(np.argmin(np.isnan(of.values)))  # the first one that was evaluated
-        if isinstance(of, BestResponse):
-            return response_document(of.graph, of, state).blocks()
-        return evaluation_document(of.graph, of, state).blocks()
-    scores = distribution_document("distribution", of, None)
-    if len(scores.rows) > MOST_SCORES:
-        return scores.lines()
-    facts: dict[str, Any] = {"game": "", "parameters": {}, "state": {}}
-    return Distributions(**facts, counted="points", policies=[scores]).blocks()

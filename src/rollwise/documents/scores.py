@@ -24,6 +24,7 @@ from rollwise.documents.model import (
     state_fields,
     unit,
 )
+from rollwise.errors import spelled
 from rollwise.numbers.printed import (
     Printed,
     certified,
@@ -574,9 +575,10 @@ class ManyDiceScores(Document, frozen=True, tag="rollwise/many-dice/1"):
                 cells.append((str(row.dice), score.number, score.bound, number, refused))
         yield Rows(("dice", "expected score", "error bound", "two to take", "refuse from"), cells)
         worth = certified(self.expected_score, self.error_bound)
+        every = spelled(python="table()", command_line="--csv, --json or --out")
         yield (
             f"{self.most:,} dice: expected score {worth.number} (certified ± {worth.bound}), found "
-            f"in {self.seconds:.1f} s; --csv, --json or --out for every number of dice"
+            f"in {self.seconds:.1f} s; {every} for every number of dice"
         )
 
 

@@ -22,6 +22,7 @@ from rollwise.documents.model import (
     as_number,
 )
 from rollwise.documents.solved import AVERAGE, Unit, seats_worth
+from rollwise.errors import spelled
 from rollwise.graph.view import worth_name
 from rollwise.numbers.printed import (
     column,
@@ -162,7 +163,8 @@ class PlayedSide(Part, frozen=True):
             share = count / self.games
             yield f"    {text:>{width}}  {percent(share):>10}  {'#' * round(60 * share)}"
         if len(self.scores) > len(likely):
-            yield f"    and {len(self.scores) - len(likely):,} rarer scores (--json for all)"
+            every = spelled(python="side.scores", command_line="--json")
+            yield f"    and {len(self.scores) - len(likely):,} rarer scores ({every} for all)"
 
 
 class Simulated(GameDocument, frozen=True, kw_only=True, tag="rollwise/simulate/1"):
@@ -227,7 +229,7 @@ class Simulated(GameDocument, frozen=True, kw_only=True, tag="rollwise/simulate/
         yield f"  {self.moves:.1f} actions in a game"
 
 
-def match_document(game: StateGraph | Game, match: Match, ties: Ties | None) -> Simulated:
+def match_document(game: StateGraph | Game, match: Match) -> Simulated:
     """Many games between policies, with the exact figures beside the simulated ones."""
     has_score = any(side.score is not None for side in match.sides)
     return Simulated.on(
@@ -238,7 +240,7 @@ def match_document(game: StateGraph | Game, match: Match, ties: Ties | None) -> 
         games_asked=match.asked,
         payoff=match.payoff or UNSET,
         disagreements=match.disagreements(),
-        equally_good=ties,
+        equally_good=match.ties,
     )
 
 

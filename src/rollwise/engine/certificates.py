@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from rollwise.engine.bounds import BoundsSearch, bounds_of
 from rollwise.errors import UsageError
-from rollwise.graph import StateGraph, sign_of
+from rollwise.graph import StateGraph, require_graph, sign_of
 from rollwise.kernels.chances import UNIT
 from rollwise.layers import Layer, layer_of_graph
 from rollwise.proofs.endless_play import settled
@@ -78,11 +78,7 @@ def certify(
     UsageError
         It isn't a graph, or there isn't one value for each state.
     """
-    if not isinstance(graph, StateGraph):
-        raise UsageError(
-            "a graph is wanted, such as rollwise.build(game) or solution.graph, not a value of the "
-            f"type {type(graph).__name__}"
-        )
+    require_graph(graph)
     if np.shape(values) != (graph.n_states,):
         raise UsageError(
             f"values have the shape {np.shape(values)}; {graph.title} has {graph.n_states:,} states"

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rollwise.environments import need
-from rollwise.environments.arena import Arena, Telling, arena_of
+from rollwise.environments.arena import Arena, Telling, arena_of, require_render_mode
 from rollwise.game import Game
 from rollwise.graph import Outcome
 
@@ -66,6 +66,7 @@ class GameAECEnv(pettingzoo.AECEnv):  # type: ignore[misc, name-defined]
         **parameters: Any,
     ) -> None:
         super().__init__()
+        require_render_mode(render_mode)
         self.arena: Arena = arena_of(game, parameters, None, any_players=True, actions=actions)
         self.graph = self.arena.graph
         self.render_mode = render_mode

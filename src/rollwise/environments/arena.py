@@ -44,6 +44,17 @@ def seat_by_name(name: str) -> int:
     return SEATS[name]
 
 
+def require_render_mode(mode: str | None) -> None:
+    """Refuse a way of rendering that these environments don't have.
+
+    Raises
+    ------
+    UsageError
+    """
+    if mode not in (None, "ansi"):
+        raise UsageError(f"render_mode is {mode!r}; it must be 'ansi' or None")
+
+
 @dataclass(frozen=True, eq=False)
 class Arena:
     """A graph in the form for environments.

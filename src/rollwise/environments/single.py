@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.environments import need
-from rollwise.environments.arena import Arena, Telling, arena_of, seat_by_name
+from rollwise.environments.arena import Arena, Telling, arena_of, require_render_mode, seat_by_name
 from rollwise.errors import UsageError
 from rollwise.game import Game
 from rollwise.graph import Action, Outcome
@@ -53,7 +53,8 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
     game : str, Game or subclass of Game
         A game, or the name or class of one, with its `parameters`.
     opponent : str or Policy
-        ``optimal``, or a policy of the game.
+        ``optimal``, or a policy of the game. A solitaire game has no opponent and one seat:
+        this and `seat` have no effect there.
     seat : {"first", "second", "either"}
         Whether the agent moves first; ``either`` tosses a coin at each reset.
     illegal_reward : float
@@ -83,8 +84,7 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
         shows_end: bool = False,
         **parameters: Any,
     ) -> None:
-        if render_mode not in (None, "ansi"):
-            raise UsageError(f"render_mode is {render_mode!r}; it must be 'ansi' or None")
+        require_render_mode(render_mode)
         if observations not in ("array", "tuple"):
             raise UsageError(f"observations is {observations!r}; it must be 'array' or 'tuple'")
         wanted = seat_by_name(seat)  # before anything is built

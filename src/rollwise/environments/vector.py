@@ -15,6 +15,7 @@ from rollwise.game import Game
 from rollwise.graph.choices import is_throw
 from rollwise.graph.policies import Policy
 from rollwise.kernels.environment import step_batch
+from rollwise.numbers.given import whole_number
 from rollwise.numbers.randomness import check_seed, seed_of, stream
 from rollwise.play.games import MOST_MOVES, PlayTable
 
@@ -55,8 +56,9 @@ class GameVectorEnv(gymnasium.vector.VectorEnv):  # type: ignore[misc, name-defi
         actions: Sequence[str] | None = None,
         **parameters: Any,
     ) -> None:
-        if num_envs < 1:
-            raise UsageError(f"num_envs is {num_envs}; it must be at least 1")
+        if render_mode is not None:
+            raise UsageError(f"render_mode is {render_mode!r}; many games at once have no pictures")
+        num_envs = whole_number("num_envs", num_envs, 1)
         wanted = seat_by_name(seat)  # before anything is built
         self.arena = arena_of(game, parameters, opponent, actions=actions)
         self.graph = graph = self.arena.graph

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from rollwise.answer.references import AnyPolicy, Policies
 from rollwise.answer.solution import Solution
 from rollwise.derive.changed import throws_as_fields
-from rollwise.errors import UsageError, no_such
+from rollwise.errors import UsageError, another_kind, no_such
 from rollwise.export.data import write_json, write_npz, write_parquet
 from rollwise.export.models import one_chooser, write_drn, write_prism, write_umb
 from rollwise.export.programs import PROGRAMS, write_program
 from rollwise.graph import StateGraph
+from rollwise.machine.atomic_files import write_atomically
 
 MODELS: dict[str, Callable[[StateGraph, Path], None]] = {
     "prism": write_prism,
@@ -30,12 +32,12 @@ PROGRAM_FILES = ("lp", "mps")
 
 def export(
     solution: Solution,
-    path: Path,
+    path: str | Path,
     form: str,
     against: AnyPolicy | None = None,
     program: str = PROGRAMS[0],
 ) -> None:
-    """Write a solved game.
+    """Write a solved game to a file, all at once or not at all.
 
     Parameters
     ----------
@@ -51,13 +53,23 @@ def export(
     Raises
     ------
     UsageError
-        The format can't hold this game; the message names alternatives.
+        It isn't a solution; or the format can't hold this game, and the message names alternatives.
+    PolicyError
+        There is no such policy.
+    OutputError
+        The file can't be written.
     """
+    if not isinstance(solution, Solution):
+        raise another_kind("a solution is wanted, such as rollwise.solve(game)", solution)
     policies = Policies.of(solution)  # of a game for one or two
     plain = throws_as_fields(solution.graph)
+
+    def written(write: Callable[[Any, Path], None], content: object) -> None:
+        write_atomically(Path(path), lambda place: write(content, place))
+
     if form in MODELS:
         plan = None if against is None else policies.find(against)
-        MODELS[form](one_chooser(plain, plan), path)
+        written(MODELS[form], one_chooser(plain, plan))
         return
     if form not in (*DATA, *PROGRAM_FILES):
         formats = [*MODELS, *DATA, *PROGRAM_FILES]
@@ -65,9 +77,9 @@ def export(
     if against is not None:
         raise UsageError(f"a policy to play against is for models ({', '.join(MODELS)})")
     if form in PROGRAM_FILES:
-        write_program(plain, path, form, program)
+        written(lambda graph, place: write_program(graph, place, form, program), plain)
         return
-    DATA[form](solution if plain is solution.graph else replace(solution, space=plain), path)
+    written(DATA[form], solution if plain is solution.graph else replace(solution, space=plain))
 
 
 __all__ = [

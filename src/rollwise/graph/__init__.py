@@ -10,6 +10,7 @@ from rollwise.graph.state_graph import (
     Endless,
     Objective,
     StateGraph,
+    require_graph,
 )
 from rollwise.graph.view import Action, GraphView, Outcome, State, sign_of, win_probability
 
@@ -30,6 +31,7 @@ __all__ = [
     "Outcome",
     "State",
     "StateGraph",
+    "require_graph",
     "sign_of",
     "title_of",
     "win_probability",

@@ -30,7 +30,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.errors import UnknownState
+from rollwise.errors import UnknownState, another_kind
 from rollwise.graph.layout import ThrowLayout
 from rollwise.graph.lotteries import Components, Lotteries, share
 from rollwise.graph.naming import (
@@ -498,3 +498,15 @@ FACTS = tuple(
     for part in fields(StateGraph)
     if part.name not in (*HELD, "lotteries", "throws", "n_ends")
 )
+
+
+def require_graph(given: object) -> None:
+    """Refuse an argument that is no graph.
+
+    Raises
+    ------
+    UsageError
+    """
+    if not isinstance(given, StateGraph):
+        wanted = "a graph is wanted, such as rollwise.build(game) or solution.graph"
+        raise another_kind(wanted, given)

@@ -44,6 +44,7 @@ from rollwise.hidden.regret import (
 )
 from rollwise.hidden.stochastic import Plan, evaluate_positions, solve_positions
 from rollwise.hidden.tree import Tree, added, unfold
+from rollwise.hooks import InWords
 
 Progress = Callable[[str, int, int | None], None] | None
 Strategies = tuple[NDArray[Any], NDArray[Any]]
@@ -99,8 +100,8 @@ class Situation:
         return state_text(self.sees)
 
 
-@dataclass(frozen=True, eq=False)
-class Answer:
+@dataclass(frozen=True, eq=False, repr=False)
+class Answer(InWords):
     """The solution of a game of this class. Numbers are payoffs of the first player.
 
     Attributes
@@ -158,7 +159,12 @@ class Answer:
                     f"{self.positions.title}: there is no field {name!r}; the fields are "
                     f"{', '.join(fields)}"
                 )
-        wanted = {name: _plain(number) for name, number in sees.items()}
+        try:
+            wanted = {name: _plain(number) for name, number in sees.items()}
+        except (TypeError, ValueError):
+            raise UnknownState(
+                f"{self.positions.title}: {dict(sees)} aren't whole numbers, or tuples of them"
+            ) from None
         found = [
             one
             for one in self.situations(wanted)
@@ -258,12 +264,12 @@ def _plain(number: Any) -> Any:
     return int(number[0]) if len(number) == 1 else tuple(number)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TreeAnswer(Answer):
     """The answer to a game with hidden fields."""
 
-    tree: Tree = field(kw_only=True)
-    found: Strategies = field(kw_only=True)
+    tree: Tree = field(kw_only=True, repr=False)
+    found: Strategies = field(kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
         plans = [plan_of(*pair) for pair in zip(self.tree.seats, self.found, strict=True)]
@@ -402,7 +408,7 @@ class TreeAnswer(Answer):
         return replace(self, found=self.strategies(names))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class StochasticAnswer(Answer):
     """The answer to a game with simultaneous choices.
 
@@ -414,8 +420,8 @@ class StochasticAnswer(Answer):
         plan.
     """
 
-    plan: Plan = field(kw_only=True)
-    players: tuple[Strategies, Strategies] | None = field(kw_only=True, default=None)
+    plan: Plan = field(kw_only=True, repr=False)
+    players: tuple[Strategies, Strategies] | None = field(kw_only=True, repr=False, default=None)
 
     @property
     def n_situations(self) -> int:
@@ -503,12 +509,12 @@ class StochasticAnswer(Answer):
         return replace(self, players=self.strategies(names))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class OpenAnswer(Answer):
     """The answer to a large game with one deal and open moves; memories are nodes and rows."""
 
-    open: OpenGame = field(kw_only=True)
-    found: OpenStrategies = field(kw_only=True)
+    open: OpenGame = field(kw_only=True, repr=False)
+    found: OpenStrategies = field(kw_only=True, repr=False)
 
     @property
     def n_situations(self) -> int:

@@ -33,6 +33,7 @@ from rollwise.hidden.check import UNIT, bounds, never_ends, proves_positions
 from rollwise.hidden.reading import DEAL, TOGETHER, Positions, read
 from rollwise.hidden.stochastic import Matrices, Plan
 from rollwise.hidden.tree import unfold
+from rollwise.hooks import InWords
 from rollwise.machine.atomic_files import write_atomically
 from rollwise.machine.parquet_files import read_parquet, write_parquet
 from rollwise.machine.user_cache import answers_folder, make_room
@@ -177,8 +178,8 @@ def kept_or_solved(
     return answer
 
 
-@dataclass(frozen=True)
-class Checked:
+@dataclass(frozen=True, repr=False)
+class Checked(InWords):
     """The result of verifying a file.
 
     Attributes

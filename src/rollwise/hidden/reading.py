@@ -40,7 +40,7 @@ ENDED = -1  # the target of an outcome that ends the game
 LIMIT = 2_000_000  # positions, unless a limit is given
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Positions:
     """The positions of a game that play can reach, the start first.
 
@@ -82,6 +82,9 @@ class Positions:
     targets: NDArray[np.int64]
     turns: NDArray[np.int8]
     is_exact: bool
+
+    def __repr__(self) -> str:
+        return f"<{len(self.states):,} positions of {self.title}>"
 
     @property
     def title(self) -> str:
@@ -213,6 +216,11 @@ def require_class(game: Game) -> None:
     require_game(game).validate()
     require_certain(game)
     name = game.name
+    if not game.is_hidden:
+        raise UsageError(
+            f"{name} has neither hidden fields nor simultaneous choices: rollwise.solve(game) "
+            "solves it"
+        )
     if game.players != 2:
         raise UsageError(
             f"{name}: hidden information and simultaneous choices are for two players, not "

@@ -29,6 +29,7 @@ from rollwise.kernels.sampling import draw, pick
 # How an action is chosen: by the chances of `set_by_rates`, by `set_by_epsilon`, or by values.
 BY_RATES, BY_EPSILON, BY_VALUES = range(3)
 VISITS, TOTAL, SQUARES, RATE = range(4)  # columns of a table of actions
+HERE, POINTS, GAMES = range(3)  # the first columns of the table by games
 POWER = 2.0 / 3.0  # Q-learning: the n-th visit moves a value by n ** -POWER of the way
 SCALE = 2.0**32
 Floats: TypeAlias = NDArray[np.float64]
@@ -82,10 +83,15 @@ class Known(NamedTuple):
         the value; the sum of their squares; and the rate.
     threshold : (n_actions,) int64
         See `set_by_rates`.
+    by_game : (n_actions, 5) float64 or None
+        Visits of each action in the present game, and the sum of the later points; then three sums
+        over all games: of the squared visits, of visits times points, and of the squared points.
+        None where a game meets each position once: the table has these sums.
     """
 
     table: Floats
     threshold: NDArray[np.int64]
+    by_game: Floats | None = None
 
 
 @inlined
@@ -181,7 +187,7 @@ def set_rate(a, table, low, high, players, sign):
 @kernel
 def refresh(rules, known, scales):
     """Work out rates and thresholds from the sums of all actions."""
-    table, threshold = known
+    table, threshold, _ = known
     low, high, players = rules.low, rules.high, rules.payoffs.shape[1]
     for s in range(rules.action_indptr.shape[0] - 1):
         begin, end = np.uint64(rules.action_indptr[s]), np.uint64(rules.action_indptr[s + 1])
@@ -194,7 +200,7 @@ def refresh(rules, known, scales):
 
 @inlined
 def count_moves(path, length, code, numbers, action_indptr, action_state, payoffs, table, threshold,
-                scales, rewards, gained):  # fmt: skip
+                by_game, scales, rewards, gained):  # fmt: skip
     """Count a game, last move first: each action with the later points of its seat.
 
     With two players one gets the points paid by the other. With more, each has its own payoff.
@@ -230,6 +236,9 @@ def count_moves(path, length, code, numbers, action_indptr, action_state, payoff
         visits, total = table[a, VISITS] + 1.0, table[a, TOTAL] + points
         table[a, VISITS], table[a, TOTAL] = visits, total
         table[a, SQUARES] += points * points
+        if by_game is not None:
+            by_game[a, HERE] += 1.0
+            by_game[a, POINTS] += points
         if scales is not None:
             scales[s, 0] = low = min(scales[s, 0], points)
             scales[s, 1] = high = max(scales[s, 1], points)
@@ -238,6 +247,15 @@ def count_moves(path, length, code, numbers, action_indptr, action_state, payoff
         else:
             table[a, RATE] = (total - low * visits) / (width * visits)
         set_thresholds(begin, end, table, threshold, rule, explore)
+    if by_game is not None:
+        # An action taken twice is counted once: its numbers of this game are 0 afterwards.
+        for i in range(length):
+            a = np.uint64(path[i] >> bits)
+            visits, points = by_game[a, HERE], by_game[a, POINTS]
+            by_game[a, GAMES] += visits * visits
+            by_game[a, GAMES + 1] += visits * points
+            by_game[a, GAMES + 2] += points * points
+            by_game[a, HERE] = by_game[a, POINTS] = 0.0
 
 
 @kernel
@@ -245,7 +263,7 @@ def count_game(path, length, code, rules, known, scales, rewards, gained):
     """Count a game played elsewhere, see `count_moves`."""
     action_indptr, action_state, _, _, payoffs = rules[:5]
     count_moves(path, length, code, rules[5:], action_indptr, action_state, payoffs, known.table,
-                known.threshold, scales, rewards, gained)  # fmt: skip
+                known.threshold, known.by_game, scales, rewards, gained)  # fmt: skip
 
 
 @inlined
@@ -304,7 +322,7 @@ def learn_games(games, most_moves, rules, known, scales, rewards, path, gained, 
     s0, s1, s2, s3 = words[0], words[1], words[2], words[3]
     # taken out of the tuples once: the loop would count references
     action_indptr, action_state, outcome_indptr, cells, payoffs = rules[:5]
-    table, threshold = known
+    table, threshold, by_game = known
     numbers, bits, sign, explore = rules[5:], rules.bits, rules.sign, rules.explore
     mask, players = (1 << bits) - 1, payoffs.shape[1]
     for game in range(games):
@@ -359,6 +377,6 @@ def learn_games(games, most_moves, rules, known, scales, rewards, path, gained, 
             return game
         if path is not None:
             count_moves(path, length, code, numbers, action_indptr, action_state, payoffs, table,
-                        threshold, scales, rewards, gained)  # fmt: skip
+                        threshold, by_game, scales, rewards, gained)  # fmt: skip
         words[0], words[1], words[2], words[3] = s0, s1, s2, s3
     return games

@@ -23,9 +23,16 @@ from rollwise import __version__
 from rollwise.errors import EndlessPlay, LearnerFileError, UsageError
 from rollwise.graph import NO_THROW, StateGraph, sign_of, win_probability
 from rollwise.graph.by_fields import grid
-from rollwise.graph.choices import costs, first_actions, first_of_each_state, fold_actions
+from rollwise.graph.choices import (
+    costs,
+    first_actions,
+    first_of_each_state,
+    fold_actions,
+    outcome_action,
+)
 from rollwise.graph.policies import Policy, alias_cells, seat_bits, seat_payoffs
 from rollwise.graph.view import Outcome
+from rollwise.hooks import InWords
 from rollwise.kernels import learning as kernels
 from rollwise.machine.atomic_files import checksum_of, read_arrays, write_arrays
 
@@ -61,8 +68,8 @@ def moments(
         return means, np.sqrt(np.where(variance <= noise, 0.0 * variance, variance))
 
 
-@dataclass(frozen=True, eq=False)
-class Learned:
+@dataclass(frozen=True, eq=False, repr=False)
+class Learned(InWords):
     """The estimates of a learner after some games.
 
     Attributes
@@ -79,6 +86,9 @@ class Learned:
     deviations : (n_actions,) float64 or None
         The spread of the results after each action: the root of their mean squared deviation from
         `values`. NaN for actions never taken. None for Q-learning.
+    by_game : (n_actions, 3) float64 or None
+        Sums over games: of the squared visits of each action, of its visits times the sum of the
+        results after them, and of the squares of this sum. None where a game takes an action once.
     """
 
     graph: StateGraph
@@ -90,24 +100,38 @@ class Learned:
     visits: NDArray[np.int64] = field(repr=False)
     values: NDArray[np.float64] = field(repr=False)
     deviations: NDArray[np.float64] | None = field(repr=False)
+    by_game: NDArray[np.float64] | None = field(default=None, repr=False)
 
     @cached_property
     def standard_errors(self) -> NDArray[np.float64] | None:
         """Of `values`, from the spread of the results: (n_actions,) float64.
 
-        The change of the players by learning meanwhile is not included. Results that are all equal
-        have no spread, but another game may differ. Wins and losses then have the error of results
-        of which one game differs, as in simulations. For points it is unknown, and NaN. It is NaN
-        too for fewer than two games. None for Q-learning.
+        The results of one game go together: an action taken three times in a game counts as one
+        observation of three results. The change of the players by learning meanwhile is not
+        included. Results that are all equal have no spread, but another game may differ. Wins and
+        losses then have the error of results of which one game differs, as in simulations. For
+        points it is unknown, and NaN. It is NaN too for fewer than two games. None for Q-learning.
+
+        Notes
+        -----
+        An action has m visits in a game, n in all games. Its mean is a ratio of two sums over
+        games, results to visits. To first order its error is that of the sum of results - mean × m,
+        divided by n. The games count as n² / Σ m² independent ones.
         """
         if self.deviations is None:
             return None
-        n, spread = self.visits, self.deviations
+        n, mean = self.visits, self.values
         with np.errstate(invalid="ignore", divide="ignore"):
-            errors = np.where(n > 1, spread / np.sqrt(n - 1), np.nan)
+            games, squares = n.astype(np.float64), n * self.deviations**2
+            if self.by_game is not None:
+                visits, mixed, results = self.by_game.T
+                games = n * n / visits
+                squares = np.maximum(results - 2.0 * mean * mixed + mean**2 * visits, 0.0)
+                squares = np.where(self.deviations > 0, squares, 0.0)  # without rounding
+            errors = np.where(games > 1, np.sqrt(squares * games / (games - 1)) / n, np.nan)
             if self.is_score:
-                return np.where(spread > 0, errors, np.nan)
-            return np.maximum(errors, (1 if self._are_shares else 2) / n)
+                return np.where(squares > 0, errors, np.nan)
+            return np.maximum(errors, (1 if self._are_shares else 2) / games)
 
     @property
     def is_score(self) -> bool:
@@ -203,12 +227,14 @@ class Learned:
             squares += sign * n * (spread + mean**2)
             rounded += n * (spread + mean**2)
         means, deviations = moments(visits, total, squares, rounded)
+        by_game, before = self.by_game, earlier.by_game
         return replace(
             self,
             games=self.games - earlier.games,
             visits=visits,
             values=means,
             deviations=deviations,
+            by_game=None if by_game is None or before is None else by_game - before,
         )
 
     def grid(self, column: NDArray[np.float64] | NDArray[np.int64]) -> NDArray[np.float64] | None:
@@ -281,6 +307,8 @@ class Tally:
         their sum and the sum of their squares. With Q-learning the second column is the value.
     scales : (n_states, 2) float64 or None
         The least and most points after each state, if a game for up to two players has points.
+    by_game : (n_actions, 3) float64 or None
+        Sums over games, see `Learned`.
     """
 
     def __init__(self, graph: StateGraph, method: str, explore: float, like: Tally | None = None):
@@ -300,10 +328,16 @@ class Tally:
             RULES[method],
             explore,
         )
+        again = method != "q-learning" and _comes_again(graph)
         self.known = kernels.Known(
-            np.zeros((graph.n_actions, 4)), np.zeros(graph.n_actions, np.int64)
+            np.zeros((graph.n_actions, 4)),
+            np.zeros(graph.n_actions, np.int64),
+            np.zeros((graph.n_actions, kernels.GAMES + 3)) if again else None,
         )
         self.sums = self.known.table[:, :3]
+        self.by_game = (
+            None if self.known.by_game is None else self.known.by_game[:, kernels.GAMES :]
+        )
         has_points = graph.is_score and graph.players <= 2
         self.rewards = graph.action_reward if has_points else None
         has_scales = has_points and method != "q-learning"
@@ -375,7 +409,8 @@ class Tally:
 
     def arrays(self) -> Arrays:
         """The arrays behind all estimates, by name."""
-        return {"sums": self.sums} | ({} if self.scales is None else {"scales": self.scales})
+        arrays = {"sums": self.sums, "scales": self.scales, "by_game": self.by_game}
+        return {name: array for name, array in arrays.items() if array is not None}
 
     def set_arrays(self, arrays: Arrays) -> None:
         """Take over the contents of arrays of the same names."""
@@ -384,20 +419,30 @@ class Tally:
         self.refresh()
 
 
+def _comes_again(graph: StateGraph) -> bool:
+    """Whether a play can meet a position twice."""
+    sources = graph.action_state[outcome_action(graph)]
+    return len(graph.components) < graph.n_states or bool((graph.outcome_state == sources).any())
+
+
 def add_up(base: Arrays, tallies: Sequence[Tally]) -> Arrays:
     """The sum of the arrays of all workers, each continued from `base`."""
     parts = [tally.arrays() for tally in tallies]
     if len(parts) == 1:
         return {name: array.copy() for name, array in parts[0].items()}
     # the sums of each worker since `base` count once; scales are extremes, which need no `base`
-    total = {"sums": base["sums"] + sum(part["sums"] - base["sums"] for part in parts)}
+    total = {
+        name: base[name] + sum(part[name] - base[name] for part in parts)
+        for name in base
+        if name != "scales"
+    }
     if "scales" in base:
         scales = np.stack([part["scales"] for part in parts])
         total["scales"] = np.stack([scales[..., 0].min(axis=0), scales[..., 1].max(axis=0)], axis=1)
     return total
 
 
-FORMAT = "2"
+FORMAT = "3"
 # The entries of a file's description, and their types.
 FACTS: dict[str, Any] = {
     "game": str,

@@ -29,7 +29,7 @@ from pathlib import Path
 import numpy as np
 
 from rollwise.errors import UsageError, no_such
-from rollwise.graph import StateGraph
+from rollwise.graph import StateGraph, require_graph
 from rollwise.learn.learned import (
     Arrays,
     Learned,
@@ -41,6 +41,7 @@ from rollwise.learn.learned import (
     save_learner,
 )
 from rollwise.machine.interrupts import held_back
+from rollwise.numbers.given import whole_number
 from rollwise.numbers.randomness import seed_of, stream
 from rollwise.proofs.endless_play import require_ending
 
@@ -103,8 +104,8 @@ class Learner:
     ) -> None:
         if method not in METHODS:
             raise UsageError(no_such("learner", method, METHODS))
-        if not 1 <= workers <= MOST_WORKERS:
-            raise UsageError(f"workers is {workers}; it must be from 1 to {MOST_WORKERS}")
+        require_graph(graph)
+        workers = whole_number("workers", workers, 1, MOST_WORKERS)
         if workers > 1 and method == "q-learning":
             raise UsageError(
                 "Q-learning takes one worker: estimates of two workers can't be added up"
@@ -128,6 +129,9 @@ class Learner:
         self.base: Arrays = {k: v.copy() for k, v in first.arrays().items()}
         self.words = np.array([stream(self.seed, number) for number in range(workers)])
 
+    def __repr__(self) -> str:
+        return f"<Learner of {self.graph.title}: {self.games:,} games, seed {self.seed}>"
+
     def _new_tally(self, like: Tally) -> Tally:
         return Tally(self.graph, self.method, self.explore, like)
 
@@ -145,9 +149,7 @@ class Learner:
         progress : callable, optional
             Called now and then as ``progress("learning", games, total)``.
         """
-        if games < 0:
-            raise UsageError(f"games is {games}; it must be from 0")
-        target = self.games + games
+        target = self.games + whole_number("games", games, 0)
         piece = FIRST_PIECE * self.workers
         with held_back() as interrupt, ThreadPoolExecutor(self.workers) as pool:
             # Ctrl-C and progress wait for the end of a piece: pieces grow to about SECONDS_A_PIECE
@@ -264,6 +266,7 @@ class Learner:
             tally.visits.copy(),
             tally.values,
             tally.deviations,
+            None if tally.by_game is None else tally.by_game.copy(),
         )
 
     def save(self, path: str | Path) -> None:
@@ -292,8 +295,7 @@ def learn(
     method: str = "counts",
 ) -> Learned:
     """Learn a game by playing it so many times; see `Learner`."""
-    if games < 1:
-        raise UsageError(f"games is {games}; it must be at least 1")
+    games = whole_number("games", games, 1)
     learner = Learner(graph, explore=explore, seed=seed, workers=workers, method=method)
     learner.play(games)
     return learner.result()

@@ -43,6 +43,7 @@ from rollwise.game import Game, require_game
 from rollwise.graph import NO_THROW, Outcome, StateGraph
 from rollwise.graph.choices import Ahead, fold_actions
 from rollwise.graph.policies import Policy
+from rollwise.hooks import InWords
 from rollwise.kernels.chances import UNIT
 from rollwise.many.component import MARGIN, SAME, Component, equilibria_by_support
 from rollwise.many.finding import Found, find_profile
@@ -57,8 +58,8 @@ NAMED = 3  # unsettled components named in a message
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
-class Equilibrium:
+@dataclass(frozen=True, eq=False, repr=False)
+class Equilibrium(InWords):
     """A profile of a game of three or more players, with its proven bounds.
 
     Attributes
@@ -452,8 +453,8 @@ class Other:
     first: int
 
 
-@dataclass(frozen=True, eq=False)
-class OtherEquilibria:
+@dataclass(frozen=True, eq=False, repr=False)
+class OtherEquilibria(InWords):
     """The result of a search for other equilibria.
 
     Attributes

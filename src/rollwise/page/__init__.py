@@ -64,6 +64,9 @@ MODULES = (
 )
 
 
+VIEWS = ("play", "strategy")
+
+
 class TooLargeForPage(UsageError):
     """A game doesn't fit into one file."""
 
@@ -98,6 +101,8 @@ def page(
     if solution.space.n_outcomes > MOST_OUTCOMES or not solution.is_small:
         raise _too_large(solution, f"has {solution.space.n_outcomes:,} outcomes")
     solution = solution.whole()
+    if shows not in VIEWS:
+        raise UsageError(f"shows is {shows!r}; it must be {' or '.join(VIEWS)}")
     text = _html(solution, document(solution, progress, policies, api), shows, api)
     size = len(text.encode())
     if size > MOST_BYTES:

@@ -17,7 +17,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,12 +27,15 @@ from rollwise.answer.evaluation import Evaluation, evaluate
 from rollwise.answer.references import AnyPolicy, Policies, Subject
 from rollwise.cluster.pool import Pool, Threads
 from rollwise.derive.seats import take_seats
-from rollwise.errors import EndlessPlay, UsageError, no_opponent
+from rollwise.errors import EndlessPlay, no_opponent
+from rollwise.game import Game
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import chance_to_pass, is_throw, summed
 from rollwise.graph.endings import ways_out
-from rollwise.graph.policies import Policy, Ties
+from rollwise.graph.policies import Policy, Ties, ties_in_play
+from rollwise.hooks import InWords
 from rollwise.machine.interrupts import held_back
+from rollwise.numbers.given import whole_number
 from rollwise.numbers.intervals import CONFIDENCE, of_chance, of_mean
 from rollwise.numbers.printed import CHANCE_ROUNDING, estimated
 from rollwise.numbers.randomness import seed_of, stream
@@ -247,8 +250,8 @@ class Side:
         yield "moves", self.moves.estimate
 
 
-@dataclass(frozen=True)
-class Match:
+@dataclass(frozen=True, repr=False)
+class Match(InWords):
     """The result of simulating a policy, against another or itself.
 
     Attributes
@@ -266,7 +269,9 @@ class Match:
     notes : tuple of str
         Reasons for missing exact figures.
     ties : Ties or None
-        The ties of an optimal policy in games played turn by turn.
+        The ties of an optimal policy; other choices in them may give other figures.
+    subject : StateGraph | Game
+        The game.
     """
 
     policy: str
@@ -277,6 +282,7 @@ class Match:
     sides: tuple[Side, ...]
     notes: tuple[str, ...] = ()
     ties: Ties | None = None
+    subject: StateGraph | Game | None = field(default=None, repr=False)
 
     @property
     def win_rate(self) -> Estimate | None:
@@ -515,6 +521,7 @@ def simulate(
     theirs = None if against is None else policies.find(against)
     if theirs is not None and graph.players != 2:
         raise no_opponent(graph.game)
+    ties = ties_in_play(graph, mine, theirs)
     if theirs is not None and np.array_equal(theirs.probability, mine.probability):
         theirs = None
     plans = [mine] if theirs is None else [mine, theirs]
@@ -522,7 +529,8 @@ def simulate(
         require_end(take_seats(graph, plans, [0]).graph)
     table = PlayTable.of(graph, *plans)
     seats = 1 if theirs is None else 2
-    _check(games, seats, workers)
+    games = whole_number("games", games, seats, MOST_GAMES)
+    workers = whole_number("workers", workers, 1, MOST_WORKERS)
     seed = seed_of(seed)
     counts = [Counts(graph.is_score) for _ in range(seats)]
     with nullcontext(pool) if pool is not None else Threads(workers) as players:
@@ -536,16 +544,9 @@ def simulate(
     if exact and len(sides) == seats:
         sides, notes = _with_exact(graph, mine, theirs, sides)
     n = sum(side.games for side in sides)
-    match = Match(mine.name, other.name, n, games, seed, tuple(sides), tuple(notes))
+    match = Match(mine.name, other.name, n, games, seed, tuple(sides), tuple(notes), ties, graph)
     warn_of_disagreements(match)
     return match
-
-
-def _check(games: int, seats: int, workers: int) -> None:
-    if not seats <= games <= MOST_GAMES:
-        raise UsageError(f"games is {games}; it must be from {seats} to {MOST_GAMES:,}")
-    if not 1 <= workers <= MOST_WORKERS:
-        raise UsageError(f"workers is {workers}; it must be from 1 to {MOST_WORKERS}")
 
 
 def _play(

@@ -14,7 +14,9 @@ from rollwise.answer.evaluation import from_each_seat, one_each
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
 from rollwise.graph.policies import Policy, seat_payoffs
+from rollwise.hooks import InWords
 from rollwise.many.seats import ending_payoffs
+from rollwise.numbers.given import whole_number
 from rollwise.numbers.randomness import seed_of, stream
 from rollwise.play.games import PlayTable
 
@@ -23,8 +25,8 @@ MOST_SEATINGS = 1024
 BLOCK = 1 << 16  # games played before they are counted
 
 
-@dataclass(frozen=True)
-class Played:
+@dataclass(frozen=True, repr=False)
+class Played(InWords):
     """Results of each seat in many games.
 
     Attributes
@@ -33,6 +35,8 @@ class Played:
         Mean payoffs in a game with stakes.
     moves : float
         Actions in a game, on average.
+    subject : StateGraph
+        The game.
     """
 
     policies: tuple[str, ...]
@@ -41,10 +45,11 @@ class Played:
     win_rates: tuple[float, ...]
     standard_errors: tuple[float, ...]
     moves: float
+    subject: StateGraph | None = field(default=None, repr=False)
 
 
-@dataclass(frozen=True, eq=False)
-class SeatsTournament:
+@dataclass(frozen=True, eq=False, repr=False)
+class SeatsTournament(InWords):
     """Results of each policy in all seatings.
 
     Attributes
@@ -64,6 +69,8 @@ class SeatsTournament:
         Of simulated results.
     games, seed : int or None
         Games of each seating, and the seed of the first.
+    subject : StateGraph
+        The game.
     """
 
     policies: tuple[str, ...]
@@ -74,6 +81,7 @@ class SeatsTournament:
     standard_errors: Floats | None = field(default=None, repr=False)
     games: int | None = None
     seed: int | None = None
+    subject: StateGraph | None = field(default=None, repr=False)
 
 
 def simulate_seats(
@@ -86,8 +94,7 @@ def simulate_seats(
     games : int
         At least 2.
     """
-    if games < 2:
-        raise UsageError(f"games is {games}; it must be at least 2")
+    games = whole_number("games", games, 2)
     seated = one_each(graph, policies)
     drawn = seed_of(seed)
     table, words, n = (
@@ -118,6 +125,7 @@ def simulate_seats(
         tuple(means.tolist()),
         tuple(math.sqrt(x / games) for x in spread.tolist()),
         moves / games,
+        graph,
     )
 
 
@@ -169,8 +177,9 @@ def tournament_of_many(
             progress("seatings", done + 1, m**n)
     results = names, m**n, totals / counts, among
     if games is None:
-        return SeatsTournament(*results, bound + 2.0**-50)
-    return SeatsTournament(*results, None, np.sqrt(spread) / counts, games // n * n, drawn)
+        return SeatsTournament(*results, bound + 2.0**-50, subject=graph)
+    errors = np.sqrt(spread) / counts
+    return SeatsTournament(*results, None, errors, games // n * n, drawn, subject=graph)
 
 
 def _simulated_share(

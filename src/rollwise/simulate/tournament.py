@@ -18,6 +18,7 @@ from rollwise.derive.average import Average
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.graph import StateGraph, sign_of
 from rollwise.graph.policies import Policy
+from rollwise.hooks import InWords
 from rollwise.numbers.printed import CHANCE_ROUNDING
 from rollwise.numbers.randomness import derived_seed, seed_of
 from rollwise.simulate.match import MOST_EXACT, certified_at, simulate
@@ -43,8 +44,8 @@ class Entry:
     error: float
 
 
-@dataclass(frozen=True, eq=False)
-class Tournament:
+@dataclass(frozen=True, eq=False, repr=False)
+class Tournament(InWords):
     """The results of a tournament.
 
     Attributes
@@ -64,6 +65,8 @@ class Tournament:
     games : int
         Of each pair, where simulated; 0 where exact.
     seed : int or None
+    subject : StateGraph
+        The game.
     """
 
     policies: tuple[str, ...]
@@ -74,6 +77,7 @@ class Tournament:
     exact: bool
     games: int
     seed: int | None
+    subject: StateGraph | None = field(default=None, repr=False)
 
 
 def tournament(
@@ -193,14 +197,16 @@ def _run(
         for i, name in enumerate(names)
     ]
     standings.sort(key=lambda entry: -entry.result)
-    return Tournament(names, tuple(standings), first, both, both_errors, seed is None, games, seed)
+    return Tournament(
+        names, tuple(standings), first, both, both_errors, seed is None, games, seed, graph
+    )
 
 
 def _alone(graph: StateGraph, entries: list[Entry], seed: int | None, games: int) -> Tournament:
     """The tournament of a game for one, by the results in the order of the policies."""
     names = tuple(entry.policy for entry in entries)
     standings = sorted(entries, key=lambda entry: -sign_of(graph.objective) * entry.result)
-    return Tournament(names, tuple(standings), None, None, None, seed is None, games, seed)
+    return Tournament(names, tuple(standings), None, None, None, seed is None, games, seed, graph)
 
 
 def _pair(

@@ -17,7 +17,7 @@ from rollwise.answer.certified import Certified
 from rollwise.answer.solution import Solution
 from rollwise.builders.rules import Rules
 from rollwise.builders.some_states import positions_at_once, some_states
-from rollwise.errors import EndlessPlay, PolicyError, UsageError, no_opponent
+from rollwise.errors import EndlessPlay, PolicyError, no_opponent
 from rollwise.game import Game
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import (
@@ -30,6 +30,7 @@ from rollwise.graph.choices import (
 )
 from rollwise.graph.policies import Ties, chances_of
 from rollwise.machine.interrupts import held_back
+from rollwise.numbers.given import whole_number
 from rollwise.numbers.randomness import derived_seed, draw_one, seed_of
 from rollwise.play.games import Games, Stepper
 from rollwise.simulate.match import Counts, Match, side_of, warn_of_disagreements
@@ -409,8 +410,7 @@ def simulate_large(
         raise no_opponent(game.name)
     against = None if against == policy else against
     names = [policy] if against is None else [policy, against]
-    if games < len(names):
-        raise UsageError(f"games is {games}; it must be at least {len(names)}")
+    games = whole_number("games", games, len(names))
     seed = seed_of(seed)
     # a policy of the rules with this name goes before the answer
     solves = "optimal" in names and "optimal" not in game.policies()
@@ -433,7 +433,9 @@ def simulate_large(
     note = "no exact figures" + (" but the value" if best is not None and against is None else "")
     notes = (f"{note}: {BY_TURNS}",)
     ties = None if met is None else met.ties
-    match = Match(policy, against or policy, done, games, seed, tuple(sides), notes, ties)
+    match = Match(
+        policy, against or policy, done, games, seed, tuple(sides), notes, ties, subject=game
+    )
     warn_of_disagreements(match)
     return match
 

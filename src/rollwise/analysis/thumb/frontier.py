@@ -30,6 +30,7 @@ from rollwise.answer.evaluation import from_each_seat, respond_to
 from rollwise.answer.references import Policies, Subject
 from rollwise.cluster.pool import Pool
 from rollwise.errors import UsageError
+from rollwise.hooks import InWords
 from rollwise.many.equilibrium import Equilibrium
 from rollwise.many.seats import in_a_drawn_seat
 from rollwise.numbers.randomness import derived_seed
@@ -130,8 +131,8 @@ class RuleOfThumb(Loss):
         return self.rule.numbers
 
 
-@dataclass(frozen=True)
-class Frontier:
+@dataclass(frozen=True, repr=False)
+class Frontier(InWords):
     """The best rules, with the facts of their search.
 
     Attributes
@@ -296,8 +297,8 @@ class SeatsRule:
         return sum(self.losses) / len(self.losses)
 
 
-@dataclass(frozen=True)
-class SeatsFrontier:
+@dataclass(frozen=True, repr=False)
+class SeatsFrontier(InWords):
     """The best rules: each has more numbers than the one before, and loses less.
 
     Attributes

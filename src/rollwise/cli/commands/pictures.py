@@ -35,7 +35,7 @@ from rollwise.documents.model import sizes
 from rollwise.errors import TooManyStates, UsageError, no_such
 from rollwise.game import has_many
 from rollwise.graph.naming import title_of
-from rollwise.machine.atomic_files import check_place, write_atomically
+from rollwise.machine.atomic_files import check_place
 from rollwise.methods import Setting
 from rollwise.numbers.printed import in_bytes
 from rollwise.plot import KINDS
@@ -268,5 +268,5 @@ def export(
             write(solution, place, to, against, **kind)
             streams.write(place.read_text(encoding="utf-8"))
         return
-    write_atomically(out, lambda place: write(solution, place, to, against, **kind))
+    write(solution, out, to, against, **kind)
     render(Exported.on(graph, format=to, file=str(out), **sizes(graph)))

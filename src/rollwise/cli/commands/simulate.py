@@ -74,8 +74,6 @@ def simulate(
     --exact      Compute the exact figures too.
     --tell [N]   Tell one game move by move instead, or N of them, in words.
     """
-    from rollwise.graph.policies import ties_in_play
-
     if tell:
         options = {"games": games, "workers": workers, "no_exact": not exact}
         refuse("doesn't go with --tell, the story of one game", **options)
@@ -118,8 +116,7 @@ def simulate(
     if tell is not None:
         _tell(policies, first, second, tell, seed)
         return
-    resting = ties_in_play(graph, first, second)
-    render(match_document(graph, match, resting))
+    render(match_document(graph, match))
 
 
 def _policies(game: Game, load: str | None, *, told: bool) -> Policies | None:
@@ -159,7 +156,7 @@ def _of_large(
             answer=lambda: kept.solve_by_layers(game, load, progress=progress),
             progress=progress,
         )
-    render(match_document(game, match, match.ties))
+    render(match_document(game, match))
 
 
 def _played(
@@ -272,17 +269,23 @@ def tournament(
                 progress=progress,
                 pool=pool,
             )
-    if results.exact and (games, team.number, seed) != (None, None, None):
-        typer.echo(
-            "rollwise: no game was simulated, so --games, --seed and --workers have no effect; "
-            "--no-exact simulates",
-            err=True,
-        )
+    if results.exact:
+        _tell_without_effect(games, team.number, seed)
     # the average of endless play doesn't depend on the choice among optimal policies
     is_average = results.exact and chosen.made_from.objective == "average"
     mixed = [policy for policy in entered if policy.mixes or not is_average]
     resting = ties_in_play(graph, *mixed)
     render(tournament_document(graph, results, resting, is_average=is_average))
+
+
+def _tell_without_effect(*given: int | None) -> None:
+    """Tell of options for simulated games, where all results are exact."""
+    if any(number is not None for number in given):
+        typer.echo(
+            "rollwise: no game was simulated, so --games, --seed and --workers have no effect; "
+            "--no-exact simulates",
+            err=True,
+        )
 
 
 def _play_seatings(
@@ -296,11 +299,11 @@ def _play_seatings(
     """Let policies play in every seating, and print their results."""
     from rollwise.simulate.seats import tournament_of_many
 
-    if exact:
-        refuse("goes with --no-exact: the default simulates no games", games=games, seed=seed)
     with Progress() as progress:
         policies = policies_of(game, progress, any_players=True)
         graph, entered = policies.graph, [policies.find(name) for name in names]
         played = None if exact else OF_SEATING if games is None else games
         results = tournament_of_many(graph, entered, played, seed=seed, progress=progress.listener)
+    if exact:
+        _tell_without_effect(games, seed)
     render(seats_tournament_document(graph, results))

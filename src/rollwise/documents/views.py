@@ -1,0 +1,212 @@
+"""Results in Python as lines and tables: the notebook views, and the texts of `print`.
+
+A view is found by the class of the result. Most are documents of the command line. A result without
+a view of its own is a table of its fields.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from rollwise.documents.model import Aligned, Rows, html_of, text_of
+from rollwise.graph.naming import state_text
+from rollwise.hooks import SHORT
+from rollwise.numbers.printed import column, in_common, percents
+
+MOST_SCORES = 40  # of a distribution, in a table
+FEW = 10  # rows of a strategy, or positions of a learner
+
+Blocks = Iterable[str | Rows]
+
+
+def notebook_view(of: Any) -> str:
+    """The notebook view of a game, an answer, advice, a result, or findings of `check`."""
+    return html_of(_blocks(of))
+
+
+def text_view(of: Any) -> str:
+    """Advice or a result in the words of the command line."""
+    return text_of(_blocks(of))
+
+
+def _blocks(of: Any) -> Blocks:
+    for kind in type(of).__mro__:
+        name = f"{kind.__module__}.{kind.__qualname__}".removeprefix("rollwise.")
+        if name in VIEWS:
+            return VIEWS[name](of)
+    return _fields(of)
+
+
+def _document(place: str, *given: Any) -> Blocks:
+    """The blocks of the document that a function of this room makes: ``module.function``."""
+    module, _, function = place.rpartition(".")
+    found = importlib.import_module(f"rollwise.documents.{module}")
+    blocks: Blocks = getattr(found, function)(*given).blocks()
+    return blocks
+
+
+def _fields(of: Any) -> Blocks:
+    cells = [(one.name, SHORT.repr(getattr(of, one.name))) for one in fields(of) if one.repr]
+    return [Rows(("", type(of).__name__), cells, left=("", type(of).__name__))]
+
+
+def _game(of: Any) -> Blocks:
+    heads = ("parameter", "value", "meaning")
+    given = {spec.name: spec.default for spec in of.specs} | of.parameters
+    cells = [(spec.name, str(given[spec.name]), spec.about) for spec in of.specs]
+    first = of.description.partition("\n")[0]
+    return [
+        f"{of.name}: {first}" if first else of.name,
+        *([Rows(heads, cells, left=heads)] if cells else []),
+    ]
+
+
+def _findings(of: Any) -> Blocks:
+    from rollwise.documents.games import Checked
+
+    return [of.game, *Checked.of(of).blocks()]
+
+
+def _solution(of: Any) -> Blocks:
+    from rollwise.answer.rows import ROWS_SEARCHED
+    from rollwise.documents.answers import strategy_rows
+    from rollwise.words import in_words
+
+    few = len(of) <= ROWS_SEARCHED  # soon sorted
+    states = of.states_where()[:FEW] if few else np.arange(FEW)
+    rows = strategy_rows(in_words(of.game, of.cells_of(states)))
+    return [repr(of)[1:-1], rows, f"{len(states)} of {len(of):,} states, see table()"]
+
+
+def _equilibrium(of: Any) -> Blocks:
+    from rollwise.answer.solution import Solution
+
+    return _solution(Solution.of_equilibrium(of))
+
+
+def _advice(of: Any) -> Blocks:
+    return [state_text(of.state), *_document("answers.advice_document", None, of)]
+
+
+def _evaluation(of: Any, place: str = "answers.evaluation_document") -> Blocks:
+    state = int(np.argmin(np.isnan(of.values)))  # the first one that was evaluated
+    return _document(place, of.graph, of, state)
+
+
+def _grid(of: Any) -> Blocks:
+    origin = tuple(map(int, of.origin))
+    return [
+        f"the best action (rows: {of.row_field}, columns: {of.column_field}; -1: no position)",
+        Aligned.matrix(of.actions.tolist(), origin, "d"),
+        f"its value (± {of.error_bound:.1e} before it was rounded)",
+        Aligned.matrix(of.worth.tolist(), origin, ".6f"),
+    ]
+
+
+def _distribution(of: Any) -> Blocks:
+    from rollwise.documents.scores import Distributions, distribution_document
+
+    scores = distribution_document("distribution", of, None)
+    if len(scores.rows) > MOST_SCORES:
+        return scores.lines()
+    facts: dict[str, Any] = {"game": "", "parameters": {}, "state": {}}
+    return Distributions(**facts, counted="points", policies=[scores]).blocks()
+
+
+def _contest(of: Any) -> Blocks:
+    contest = of.contest
+    chances, worst = in_common(percents(of.probabilities, of.error_bound))
+    cells = [(str(player), number) for player, number in enumerate(chances, 1)]
+    return [
+        f"a contest of {contest.players} players in {contest.game.name}, ties: {contest.ties}",
+        Rows(("player", "wins"), cells),
+        worst.sure,
+    ]
+
+
+def _cell(number: Any) -> str:
+    if number is None:
+        return ""
+    return f"{number:.4f}" if isinstance(number, float) else str(number)
+
+
+def _learned(of: Any) -> Blocks:
+    table = of.table()
+    head = table.sort("visits", descending=True, maintain_order=True).head(FEW)
+    return [
+        f"{of.graph.title}: learned by {of.method} from {of.games:,} games, M {of.explore:g}, seed "
+        f"{of.seed} (estimates)",
+        Rows(head.columns, [tuple(map(_cell, row)) for row in head.rows()], left=("action",)),
+        f"the {len(head)} most visited of {len(table):,} positions, see table()",
+    ]
+
+
+def _rules(of: Any) -> Blocks:
+    if not of.rules:
+        return ["no rule of thumb was found"]
+    losses, worst = in_common(column([rule.loss for rule in of.rules], of.rules[-1].error_bound))
+    cells = [
+        (str(rule.numbers), loss, rule.text) for rule, loss in zip(of.rules, losses, strict=True)
+    ]
+    return [Rows(("numbers", "loss", "rule of thumb"), cells, left=("rule of thumb",)), worst.sure]
+
+
+def _hidden(of: Any) -> Blocks:
+    from rollwise.documents.hidden import answer_blocks
+
+    return answer_blocks(of)
+
+
+# By the module and the name of the class, without "rollwise.".
+VIEWS: dict[str, Callable[[Any], Blocks]] = {
+    "game.Game": _game,
+    "analysis.findings.Report": _findings,
+    "answer.solution.Solution": _solution,
+    "many.equilibrium.Equilibrium": _equilibrium,
+    "answer.advice.Advice": _advice,
+    "answer.rows.Grid": _grid,
+    "answer.evaluation.Evaluation": _evaluation,
+    "answer.evaluation.BestResponse": lambda of: _evaluation(of, "answers.response_document"),
+    "answer.evaluation.Shares": lambda of: _document("answers.shares_document", of.graph, of),
+    "answer.evaluation.Response": (
+        lambda of: _document("answers.seats_response_document", of.graph, of)
+    ),
+    "answer.verify.Verification": lambda of: _document("games.verification_document", of),
+    "analysis.balance.Balance": lambda of: _document("balance.balance_document", of),
+    "analysis.contest.ContestSolution": _contest,
+    "analysis.contest.BlindContest": (
+        lambda of: _document("contests.blind_contest_document", of, 0.0)
+    ),
+    "analysis.distributions.Distribution": _distribution,
+    "analysis.distributions.Distributions": lambda of: _distribution(of.of(0)),
+    "analysis.frontier.Frontier": (
+        lambda of: _document("optimal.frontier_document", of.subject, of)
+    ),
+    "analysis.handicap.Handicap": lambda of: _document("design.handicap_document", of.subject, of),
+    "analysis.length_range.LengthRange": (
+        lambda of: _document("played.length_document", of.subject, of)
+    ),
+    "analysis.many_dice.ManyDice": (
+        lambda of: _document("scores.many_dice_document", of.subject, of)
+    ),
+    "analysis.thumb.frontier.Frontier": _rules,
+    "analysis.thumb.frontier.SeatsFrontier": lambda of: _rules(of.search),
+    "hidden.answer.Answer": _hidden,
+    "hidden.files.Checked": lambda of: _document("hidden.checked_document", of),
+    "learn.learned.Learned": _learned,
+    "simulate.match.Match": (lambda of: _document("simulated.match_document", of.subject, of)),
+    "simulate.tournament.Tournament": (
+        lambda of: _document("simulated.tournament_document", of.subject, of, None)
+    ),
+    "simulate.seats.Played": (
+        lambda of: _document("simulated.seats_match_document", of.subject, of, None)
+    ),
+    "simulate.seats.SeatsTournament": (
+        lambda of: _document("simulated.seats_tournament_document", of.subject, of)
+    ),
+}

@@ -1,0 +1,27 @@
+"""Whole numbers given as arguments."""
+
+from __future__ import annotations
+
+import operator
+
+from rollwise.errors import UsageError
+
+
+def whole_number(name: str, given: object, low: int, high: int | None = None) -> int:
+    """The number as an int, if it is a whole one from `low` to `high`; 1e6 is one too.
+
+    Raises
+    ------
+    UsageError
+    """
+    kind = ""
+    try:
+        number = int(given) if isinstance(given, float) and given.is_integer() else given
+        number = operator.index(number)  # type: ignore[arg-type]
+    except TypeError:
+        kind, number = "a whole number ", low - 1
+    if number < low or (high is not None and number > high):
+        span = f"at least {low}" if high is None else f"from {low} to {high:,}"
+        shown = given if isinstance(given, int | float) else repr(given)
+        raise UsageError(f"{name} is {shown}; it must be {kind}{span}")
+    return number
