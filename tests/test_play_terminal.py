@@ -24,9 +24,14 @@ def sit_down(folder: Path, *arguments: str):
         encoding="utf-8",
         timeout=120,
         dimensions=(50, 120),
-        # tests that run in the background of a shell are deaf to Ctrl-C, and so their children
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        preexec_fn=hear,
     )
+
+
+def hear():
+    """Tests in the background of a shell, or under nohup, ignore signals, and so would children."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def play_to_the_end(child, answer: str = "1") -> str:
