@@ -307,6 +307,8 @@ COMPILED = [
     "x = next((k for k, cell in enumerate(board) if cell == 9), -1)",
     "x = next(k for k, cell in enumerate(board) if cell == 0)",
     "counts = Counter(board)\nx = counts[0] + 4 * counts[7] + max(counts.values()) + len(counts)",
+    "counts = Counter(board)\ncounts[9] += 3\nx = max(counts, key=lambda k: (counts[k], k))",
+    "counts = Counter()\nfor cell in board:\n    counts[cell] += 2\nx = counts[2] + counts[8]",
     "x = sum(k * n for k, n in Counter(cell % 2 for cell in board).items())",
     "x = sorted(Counter(board).items())[0][0]",
     "x = max(tally(board).values())",

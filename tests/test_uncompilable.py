@@ -112,7 +112,7 @@ LINE = RULES[: RULES.index("@)")].count("\n") + 1
 
 # What is written in rules, what is said to be wrong, and what to do about it.
 CASES = [
-    ("len(Counter())", "'Counter'", "numbers.count(number)"),
+    ("len(Counter(a=1))", "'Counter'", "numbers.count(number)"),
     ("Step().size", "'Step()'", "objects of classes"),
     ("int(Fraction(2, 1))", "'Fraction'", "write a / b"),
     ("int(np.int64(1))", "'np.int64(1)'", "int(x)"),

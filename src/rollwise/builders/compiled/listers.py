@@ -174,7 +174,7 @@ def instead_of(kind: type) -> str:
 # Replaced by the functions of these names in `rollwise.builders.compiled.python_words`.
 SLICED, EXACT, LEAST, FOR_ALL = "sliced_", "exact_", "of_some_", "_for_all_"
 BY_KEY, COUNTED, NO_COUNTS, MEMBER = "_by_key_", "counted_", "no_counts_", "member_of_"
-PLACE = "place_in_"
+COUNT, PLACE = "count_of_", "place_in_"
 FOLDS = ("sum", "any", "all", "min", "max", "sorted", "tuple", "list", "set", "len", "enumerate")
 MOST_NESTED = 6  # loops of one call of itertools
 
@@ -259,8 +259,9 @@ class _Translator(ast.NodeTransformer):
                 name = f"first_{LEAST}"
                 return self._call(name, name, [listed, arguments[1]], node)
             return ast.copy_location(ast.Subscript(listed, ast.Constant(0), ast.Load()), node)
-        if called is Counter and len(arguments) == 1 and not named:
-            return self._call(COUNTED, COUNTED, [self._listed(arguments[0])], node)
+        if called is Counter and len(arguments) < 2 and not named:
+            word = COUNTED if arguments else NO_COUNTS
+            return self._call(word, word, [self._listed(one) for one in arguments], node)
         if isinstance(node.func, ast.Attribute) and node.func.attr == "index":
             owner = node.func.value
             if isinstance(self._value(owner), tuple | list) and len(arguments) == 1:
@@ -408,10 +409,8 @@ class _Translator(ast.NodeTransformer):
             if type(number) in (int, float):
                 return ast.copy_location(ast.Constant(number), node)
         if not isinstance(node.ctx, ast.Load) or not isinstance(part, ast.Slice) or part.step:
-            is_count = isinstance(node.value, ast.Name) and node.value.id in self._counters
-            if is_count and isinstance(node.ctx, ast.Load):
-                count = ast.Attribute(node.value, "get", ast.Load())
-                return ast.copy_location(ast.Call(count, [part, ast.Constant(0)], []), node)
+            if self._is_counter(node.value) and isinstance(node.ctx, ast.Load):
+                return self._call(COUNT, COUNT, [node.value, part], node)
             return node
         bounds = [bound or ast.Constant(None) for bound in (part.lower, part.upper)]
         if all(_is_number(bound) for bound in bounds):
@@ -465,6 +464,19 @@ class _Translator(ast.NodeTransformer):
         parts = _parsed("\n".join(lines), node)
         parts[0].value = node.value
         return parts
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+        """A count that changes: it may be none before."""
+        target = node.target
+        if isinstance(target, ast.Subscript) and self._is_counter(target.value):
+            before = ast.Subscript(target.value, copy.deepcopy(target.slice), ast.Load())
+            changed = ast.Assign([target], ast.BinOp(before, node.op, node.value))
+            return self.visit(ast.copy_location(changed, node))  # type: ignore[no-any-return]
+        self.generic_visit(node)
+        return node
+
+    def _is_counter(self, node: ast.expr) -> bool:
+        return isinstance(node, ast.Name) and node.id in self._counters
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST:
         """``yield from`` as a loop."""

@@ -34,6 +34,7 @@ from rollwise.builders.compiled.cache_key import payoffs_of_all, put, shared_by_
 from rollwise.builders.compiled.disk import OPTIONS
 from rollwise.builders.compiled.listers import (
     BY_KEY,
+    COUNT,
     COUNTED,
     EXACT,
     FOR_ALL,
@@ -457,8 +458,13 @@ def _counted(numbers):  # type: ignore[no-untyped-def]
     """A Counter of whole numbers."""
     found = Dict.empty(types.int64, types.int64)
     for number in numbers:
-        found[number] = found.get(number, 0) + 1
+        found[number] = found[number] + 1 if number in found else 1
     return found
+
+
+def _count_of(counts, number):  # type: ignore[no-untyped-def]
+    """An item of a Counter."""
+    return counts[number] if number in counts else 0  # noqa: SIM401 (`get` may give None)
 
 
 def _member(kind: Any) -> Any:
@@ -476,6 +482,7 @@ def _member(kind: Any) -> Any:
 WORDS = {
     SLICED: _sliced,
     EXACT: _exact,
+    COUNT: _count_of,
     COUNTED: _counted,
     NO_COUNTS: _no_counts,
     PLACE: _place_in,
