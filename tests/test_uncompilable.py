@@ -122,6 +122,7 @@ CASES = [
     ("isinstance(s, State) + 0", "isinstance(s, State)", "leave it out"),
     ("len(PAIR * s.place)", "PAIR * s.place", "NumPy array"),
     ("MIXED[s.place % 1]", "MIXED[s.place % 1]", "several tuples"),
+    ("max((), key=step, default=1)", "max((), key=step, default=1)", "write a loop"),
     ("Colour(1).value", "Colour(1)", "by its name"),
     ("pow(2, 3, 5)", "pow(2, 3, 5)", "% c"),
     ("len(np.zeros(1, int))", "np.zeros(1, int)", "np.int64"),

@@ -251,7 +251,8 @@ class _Translator(ast.NodeTransformer):
 
         It has a key, or is one of `next`, of a Counter, of a member or of the place in a constant.
         """
-        if called in (max, min, sorted) and len(arguments) == 1 and "key" in named:
+        others = {"key", "reverse"} if called is sorted else {"key"}
+        if called in (max, min, sorted) and len(arguments) == 1 and {"key"} <= set(named) <= others:
             return self._by_key(called, arguments[0], named, node)
         if called is next and arguments and isinstance(arguments[0], ast.GeneratorExp):
             listed = self._listed(arguments[0])

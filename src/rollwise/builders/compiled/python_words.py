@@ -414,8 +414,8 @@ def _best_by(sign: str) -> Any:
     """`max` or `min` with a key: the first item with the largest or smallest key."""
     return made_of(
         "def found(items, keys):\n"
-        "    if len(items) != len(keys):\n"
-        "        raise ValueError('the items can be read only once')\n"
+        "    if len(items) != len(keys) or len(items) == 0:\n"
+        "        raise ValueError('no items, or they can be read only once')\n"
         "    best = 0\n"
         "    for k in range(1, len(keys)):\n"
         f"        if keys[k] {sign} keys[best]:\n"
