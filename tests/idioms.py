@@ -27,6 +27,8 @@ LONG = [k * k for k in range(80)]
 GRID = [[1, 2, 3], [4, 5, 6]]
 LUCKY = {2, 5}
 FACES = (1, 2, 3, 4, 5, 6)
+UNEVEN = ((1, 2), (3,), (4, 5, 6))
+SIDES = {0: ((1, 1), (2, 1), (3, 1)), 1: ((1, 1), (3, 2))}
 triple = lambda n: 3 * n
 
 
@@ -101,6 +103,13 @@ def kept(n):
     return n * n
 
 
+def tally(numbers):
+    counts = {}
+    for number in numbers:
+        counts[number] = counts.get(number, 0) + 1
+    return counts
+
+
 def is_full(board):
     return all(cell > 0 for cell in board)
 
@@ -109,6 +118,7 @@ class Own(Game):
     """A game for idioms."""
 
     sizes = (1, 2, 4)
+    rows: ClassVar = ((1, 2), (5,))
     weights: ClassVar = [3, 2, 1]
     prices: ClassVar = {1: 2, 2: 5}
     players = 2
@@ -288,4 +298,32 @@ COMPILED = [
     "x = 0\nfor kind in Kind:\n    x += kind",
     "x = (State(s.place > 1) if s.turn else s._replace(turn=s.place > 2)).place",
     "x = len(list(Kind)) + sum(2 * kind for kind in Kind) + (*Kind, 4)[1]",
+    # keys, counts and the first of several
+    "x = max(range(3), key=lambda k: board[k])",
+    "x = max(board, key=lambda cell: (cell == 2, cell))",
+    "x = sorted(range(3), key=lambda k: -board[k])[0]",
+    "x = sorted([1, 2, 3, 4, 5], key=lambda k: k % 2, reverse=True)[s.place % 5]",
+    "x = sorted(board, key=step)[0] + min(board, key=self.twice)",
+    "x = next((k for k, cell in enumerate(board) if cell == 9), -1)",
+    "x = next(k for k, cell in enumerate(board) if cell == 0)",
+    "counts = Counter(board)\nx = counts[0] + 4 * counts[7] + max(counts.values()) + len(counts)",
+    "counts = Counter(board)\ncounts[9] += 3\nx = max(counts, key=lambda k: (counts[k], k))",
+    "counts = Counter()\nfor cell in board:\n    counts[cell] += 2\nx = counts[2] + counts[8]",
+    "x = sum(k * n for k, n in Counter(cell % 2 for cell in board).items())",
+    "x = sorted(Counter(board).items())[0][0]",
+    "x = max(tally(board).values())",
+    "x = sum(faces(s.place))",
+    "x = math.prod(cell + 1 for cell in board) + math.factorial(4)",
+    "x = LISTED.index(3) + FACES.index(s.place % 6 + 1)",
+    "x = sum(1 for _ in itertools.combinations(range(4), 2))",
+    "x = (3, 4)[s.place > 1]",
+    "x = Kind.HIGH.value + (Kind(1 + s.place % 2) == Kind.LOW)",
+    "x = sum(self.prices[k] for k in self.prices) + max(self.prices)",
+    # tuples of several lengths
+    "x = UNEVEN[s.place % 3][0] + len(UNEVEN) + UNEVEN[-1][2]",
+    "x = sum(n for row in UNEVEN for n in row) + max(len(row) for row in UNEVEN)",
+    "a, b = UNEVEN[0]\nx = a * b + (UNEVEN[1] + board)[3]",
+    "x = 0\nfor row, cell in zip(UNEVEN, board):\n    x += row[0] * cell",
+    "x = sum(weight for weight, face in SIDES[s.place % 2])",
+    "x = self.rows[s.place % 2][0] + (s.place in UNEVEN[s.place % 3])",
 ]

@@ -181,3 +181,16 @@ def test_sets_of_flags_have_words(tmp_path):
     assert "dark_blue|red " in output("table", str(path), "--where", "light == 6")
     with pytest.raises(UnknownState, match="red, green or dark_blue, or several as in .*not 'x'"):
         typed_state("light=x,steps=1", str, members_of(game))
+
+
+def test_truth_values_in_tuples_are_read_as_they_are_printed(tmp_path):
+    path = tmp_path / "truths.py"
+    rules = RULES.replace("light: Light", "light: bool").replace("Light.RED, (", "True, (")
+    path.write_text(rules.replace("(Light.RED, Light.DARK_BLUE)", "(True, False)"))
+    state = typed_state("seen=(True,no),light=false,steps=0", str, members_of(find(str(path))()))
+    assert state == {"seen": (1, 0), "light": 0, "steps": 0}
+    assert "steps=2" in output("advise", str(path))
+
+
+def test_a_set_of_numbers_may_be_typed_for_flags():
+    assert typed_state("light={0 2}", str, {"light": {"red": 1}}) == {"light": 5}

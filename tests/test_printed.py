@@ -228,3 +228,11 @@ def test_a_value_beyond_a_certain_win_or_loss_has_a_chance_from_0_to_1() -> None
     assert math.copysign(1.0, win_probability(-1 - 4e-16)) == 1.0
     assert win_probability(Fraction(1, 3)) == Fraction(2, 3)
     assert math.isnan(win_probability(math.nan))
+
+
+def test_a_saved_answer_is_told_to_have_no_fractions(tmp_path):
+    saved = ("--save", str(tmp_path / "answer.parquet"))
+    assert "Saved, without the fractions, to" in output(
+        "solve", "pig", "target=5", "--method", "exact", *saved
+    )
+    assert "Saved to" in output("solve", "pig", "target=5", *saved)

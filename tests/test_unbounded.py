@@ -18,10 +18,12 @@ import pytest
 
 import rollwise
 from rollwise import AGAIN, END, PASS, Game, payoff
+from rollwise.analysis.length_range import length_range
 from rollwise.analysis.reaching import reach
 from rollwise.answer.unbounded import finite
 from rollwise.builders.interpreter import GrowthWarning
 from rollwise.documents.model import text_of
+from rollwise.documents.played import length_document
 from rollwise.documents.scores import reached_document
 from rollwise.errors import RulesError
 from rollwise.numbers.unknown import Undecided, Unfollowed, Unknown
@@ -282,6 +284,13 @@ def test_chances_of_scores_beyond_a_cap_name_it():
     found = reached_document(game, [40], reach(game, [40]))
     assert found.rows[0].chance == 0
     assert f"play that stops from pot={found.caps['pot']} on" in text_of(found.blocks())
+
+
+def test_lengths_of_play_that_stops_at_a_cap_name_it():
+    game = finite(OneDie())
+    document = length_document(game, length_range(game, "longest"))
+    told = text_of(document.blocks())
+    assert f"play that stops from pot={document.caps['pot']} on; play that goes on there" in told
 
 
 def test_rising_fields_may_lie_in_a_tuple():

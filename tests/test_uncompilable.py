@@ -112,7 +112,7 @@ LINE = RULES[: RULES.index("@)")].count("\n") + 1
 
 # What is written in rules, what is said to be wrong, and what to do about it.
 CASES = [
-    ("len(Counter((1,)))", "'Counter'", "numbers.count(number)"),
+    ("len(Counter(a=1))", "'Counter'", "numbers.count(number)"),
     ("Step().size", "'Step()'", "objects of classes"),
     ("int(Fraction(2, 1))", "'Fraction'", "write a / b"),
     ("int(np.int64(1))", "'np.int64(1)'", "int(x)"),
@@ -122,6 +122,7 @@ CASES = [
     ("isinstance(s, State) + 0", "isinstance(s, State)", "leave it out"),
     ("len(PAIR * s.place)", "PAIR * s.place", "NumPy array"),
     ("MIXED[s.place % 1]", "MIXED[s.place % 1]", "several tuples"),
+    ("max((), key=step, default=1)", "max((), key=step, default=1)", "write a loop"),
     ("Colour(1).value", "Colour(1)", "by its name"),
     ("pow(2, 3, 5)", "pow(2, 3, 5)", "% c"),
     ("len(np.zeros(1, int))", "np.zeros(1, int)", "np.int64"),
@@ -232,6 +233,48 @@ def test_values_of_other_types_are_named(empty_folder, tmp_path, statement, told
     place = own(tmp_path, "1")
     place.write_text(place.read_text().replace("# more", statement))
     assert told in warning_of(place)
+
+
+MIXED = """
+from typing import NamedTuple
+
+from rollwise import *
+
+class State(NamedTuple):
+    place: int
+
+class Own(Game):
+    def start(self):
+        return State(0)
+
+    def throws(self, s):
+        if s.place == 2:
+            yield 0.5, 1
+        yield 1, 2
+
+    def actions(self, s, throw, few=2):
+        return range(few)
+
+    def outcomes(self, s, throw, action, most=3, add=1):
+        counts = {}
+        counts[throw] = counts.get(throw, 0) + 1
+        if s.place >= most:
+            yield 1, WIN, s
+        else:
+            yield 0.25, PASS, State(s.place + add + action)
+            yield 2, LOSE if action else PASS, State(s.place + counts[throw])
+"""
+
+
+def test_weights_of_both_kinds_and_defaults_compile(empty_folder, tmp_path):
+    """And Numba's warnings about the dictionary are not shown."""
+    place = tmp_path / "own.py"
+    place.write_text(MIXED)
+    game = find(f"{place}:Own")()
+    plain = build(game, mode="interpreted")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert build(game, mode="compiled").content_hash == plain.content_hash
 
 
 @pytest.mark.parametrize(

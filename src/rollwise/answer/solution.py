@@ -971,7 +971,10 @@ class Solution:
         return self.page(shows="strategy")
 
     def save(self, path: str | Path) -> None:
-        """Write the solution to a Parquet file, all at once or not at all (see `load`)."""
+        """Write the solution to a Parquet file, all at once or not at all (see `load`).
+
+        Values and bounds are kept, and fractions of the method `exact` are not.
+        """
         from rollwise.answer.storage import save
 
         self.require_answer("a saved solution")

@@ -173,6 +173,10 @@ class MovesOfGame(GameDocument, frozen=True, kw_only=True, tag="rollwise/length/
     score: Annotated[Moments | None, about("points of the policy")]
     timed_out: bool
     equally_good: Annotated[EquallyGood | None, about("of the policy")]
+    caps: Annotated[
+        Maybe[dict[str, int]],
+        about("of fields without an end: play stops at these numbers, and may last longer without"),
+    ] = UNSET
 
     def blocks(self) -> Iterator[str | Rows]:
         yield f"{self.title}: expected moves of a game from the start"
@@ -181,6 +185,12 @@ class MovesOfGame(GameDocument, frozen=True, kw_only=True, tag="rollwise/length/
             rows.append((f"points of {self.policy}", *_cells(self.score)))
         yield Rows(("", "moves", "standard deviation"), rows, left=("",))
         yield "all figures are certified"
+        if self.caps:
+            caps = " or ".join(f"{name}={number}" for name, number in self.caps.items())
+            yield (
+                f"the figures are of play that stops from {caps} on; play that goes on there may "
+                "be longer"
+            )
         for one in self.lengths:
             if one.endless:
                 yield f"{one.words}: {one.endless}"
@@ -233,6 +243,7 @@ def length_document(game: Game, lengths: LengthRange) -> MovesOfGame:
         else Moments.from_result(None, **_moments(lengths.score)),
         timed_out=lengths.timed_out,
         equally_good=lengths.ties,
+        caps=UNSET if game.rest is None else game.rest.named(game.rest.caps),
     )
 
 

@@ -40,15 +40,14 @@ def typed_state(
     for part in re.split(r",(?![^({]*[)}])", text):
         name, equals, value = (piece.strip() for piece in part.partition("="))
         several = value[:1] == "(" and value[-1:] == ")"
-        truth = TRUTHS.get(value.lower())
-        words = (members or {}).get(name)
-        field = _numbers_of(name, value[1:-1] if several else value, words)
+        field: tuple[int, ...] | None
         if value[:1] == "{" and value[-1:] == "}":  # a set, as in `rollwise.bits`
             inside = read_numbers(value[1:-1])
             is_set = inside is not None and all(0 <= k < LARGEST_SET for k in inside)
             field = (sum(1 << k for k in set(inside or ())),) if is_set else None
-        if truth is not None:
-            field = (int(truth),)
+        else:
+            words = (members or {}).get(name, {})
+            field = _numbers_of(name, value[1:-1] if several else value, words)
         is_number = field is not None and (several or len(field) == 1)
         if not equals or not name or name in state or field is None or not is_number:
             raise UnknownState(
@@ -58,19 +57,23 @@ def typed_state(
     return state
 
 
-def _numbers_of(name: str, text: str, words: Mapping[str, int] | None) -> tuple[int, ...] | None:
-    """The numbers of a field, some of which may be typed as members of an enumeration."""
-    field = read_numbers(text)
-    if field is not None or words is None:
-        return field
-    typed = text.replace(",", " ").split()
-    numbers = []
-    for word in typed:
-        number = read_numbers(word) or (words.get(member_word(word)),)
-        if number[0] is None:
+def _numbers_of(name: str, text: str, words: Mapping[str, int]) -> tuple[int, ...] | None:
+    """The numbers of a field; some may be typed as members of an enumeration, or as true or false.
+
+    None where one is none of these.
+    """
+    known = {**TRUTHS, **words}
+    found: list[int] = []
+    for word in text.replace(",", " ").split():
+        if (number := known.get(member_word(word))) is not None:
+            found.append(int(number))
+        elif plain := read_numbers(word):
+            found += plain
+        elif words:
             raise UnknownState(no_member(name, word, words))
-        numbers.append(number[0])
-    return tuple(numbers)
+        else:
+            return None
+    return tuple(found)
 
 
 def no_member(field: str, word: str, words: Mapping[str, int]) -> str:

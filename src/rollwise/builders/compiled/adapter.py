@@ -39,6 +39,7 @@ from rollwise.builders.compiled.python_words import STUBS, stub, word
 from rollwise.builders.compiled.reads import (
     RATIO,
     Reads,
+    Rows,
     Table,
     array_dtype,
     is_constant,
@@ -108,13 +109,23 @@ def _put_whole(typingctx: Any, address: Any, place: Any, number: Any) -> Any:
     return types.void(address, place, number), codegen
 
 
-def _weight_putter(flag: int) -> Any:
+class _MixedWeights(NotCompilable):
+    """Some weights are whole numbers, and others are floats; they have to be floats throughout."""
+
+    def __init__(self, flag: int) -> None:
+        super().__init__("some weights are whole numbers, and others are floats")
+        self.flag = flag
+
+
+def _weight_putter(flag: int, all_real: bool) -> Any:
     """The intrinsic that writes the weights of a game: all whole numbers, or all floats.
 
     Parameters
     ----------
     flag : int
         The index of the flag in a call, set to 1 for floats.
+    all_real : bool
+        Write whole numbers as floats. Otherwise they are refused beside floats.
     """
     kinds = set()
 
@@ -123,12 +134,10 @@ def _weight_putter(flag: int) -> Any:
         """Write a weight into an array. A float sets the flag in the call."""
         if not isinstance(weight, types.Integer | types.Boolean | types.Float):
             raise _not_as_needed("a weight", weight, "a number")
-        real = isinstance(weight, types.Float)
+        real = all_real or isinstance(weight, types.Float)
         kinds.add(real)
         if len(kinds) > 1:
-            raise NotCompilable(
-                "some weights are whole numbers, and others are floats: write floats throughout"
-            )
+            raise _MixedWeights(flag)
 
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             kind = types.float64 if real else types.int64
@@ -294,18 +303,29 @@ def compiled_adapter(name: str, rules: Rules, reads: Reads) -> Any:
 
 def compile_expand(rules: Rules, scope: dict[str, Any]) -> Any:
     """The adapter that expands states. It uses listers from the rules' source if possible."""
-    ways = _writings(rules, scope)
+    real: set[int] = set()  # flags of weights that are floats throughout
+    while True:
+        try:
+            return _expand_with(rules, scope, real)
+        except _MixedWeights as mixed:
+            real.add(mixed.flag)
+
+
+def _expand_with(rules: Rules, scope: dict[str, Any], real: set[int]) -> Any:
+    ways = _writings(rules, scope, real)
     thrown = rules.has_throws + rules.reads_rolls_left
     sizes = {"throws": 2, "actions": 2 + thrown, "outcomes": 3 + thrown}
     runners = {name: running(scope[name], way, sizes[name]) for name, way in ways.items()}
     # The putters of weights note the types that they meet, so rewritten listers have their own.
-    ways = _writings(rules, scope)
-    own = {name: rewritten(scope[name].py_func, way) for name, way in ways.items()}
+    ways = _writings(rules, scope, real)
+    own = {name: rewritten(scope[name].py_func, way, sizes[name]) for name, way in ways.items()}
     if not any(own.values()):
         return _compile_expand(rules, scope, runners)
     reason = None
     try:
         return _compile_expand(rules, scope, {name: own[name] or runners[name] for name in runners})
+    except _MixedWeights:
+        raise
     except NotCompilable as error:
         reason = error
     except Exception:  # of any kind: compiling the generators gives the reason
@@ -320,9 +340,10 @@ def compile_expand(rules: Rules, scope: dict[str, Any]) -> Any:
         raise reason from None
 
 
-def _writings(rules: Rules, scope: dict[str, Any]) -> dict[str, Writing]:
-    putters = {"put_weight": _REAL_WEIGHTS, "put_throw_weight": _REAL_THROWS}
-    scope = {**scope, **{name: _weight_putter(flag) for name, flag in putters.items()}}
+def _writings(rules: Rules, scope: dict[str, Any], real: set[int]) -> dict[str, Writing]:
+    flags = {"put_weight": _REAL_WEIGHTS, "put_throw_weight": _REAL_THROWS}
+    putters = {name: _weight_putter(flag, flag in real) for name, flag in flags.items()}
+    scope = {**scope, **putters}
     if rules.throws is not None:
         scope["throw_code"] = _throw_coder(rules.throws)
     return writings(rules, scope)
@@ -410,7 +431,7 @@ def compile_adapter(scope: dict[str, Any], source: str, name: str) -> Any:
 
 def numba_type(value: Any) -> Any:
     """The type of a value read from the game, in the form of `record_source`."""
-    if isinstance(value, tuple | Table):
+    if isinstance(value, tuple | Table | Rows):
         return numba.typeof(value)
     if isinstance(value, enum.Enum):
         member = types.IntEnumMember if isinstance(value, int) else types.EnumMember

@@ -23,8 +23,10 @@ import builtins
 import copy
 import inspect
 import itertools
+import math
 import types
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import IntEnum, IntFlag
@@ -171,6 +173,8 @@ def instead_of(kind: type) -> str:
 
 # Replaced by the functions of these names in `rollwise.builders.compiled.python_words`.
 SLICED, EXACT, LEAST, FOR_ALL = "sliced_", "exact_", "of_some_", "_for_all_"
+BY_KEY, COUNTED, NO_COUNTS, MEMBER = "_by_key_", "counted_", "no_counts_", "member_of_"
+COUNT, PLACE = "count_of_", "place_in_"
 FOLDS = ("sum", "any", "all", "min", "max", "sorted", "tuple", "list", "set", "len", "enumerate")
 MOST_NESTED = 6  # loops of one call of itertools
 
@@ -191,6 +195,8 @@ class _Translator(ast.NodeTransformer):
         self._file = code.co_filename
         self._own = {*code.co_varnames, *code.co_cellvars}
         self._temporary = itertools.count()
+        self._counters: set[str] = set()  # variables that hold a Counter
+        self._asked: set[str] = set()  # variables with a method `get`
 
     def _value(self, node: ast.AST) -> Any:
         """The value of a global name, or of an attribute of a global module; else None."""
@@ -215,8 +221,11 @@ class _Translator(ast.NodeTransformer):
             where = f"({file}, line {node.lineno}, column {node.col_offset + 1})"
             raise NotCompilable(f"{ast.unparse(node)!r} {where}: {instead_of(called)}")
         arguments, named = node.args, {k.arg: k.value for k in node.keywords}
-        if called in [getattr(builtins, name) for name in FOLDS] and arguments:
-            arguments[0] = self._listed(arguments[0])
+        if special := self._special(called, arguments, named, node):
+            return special
+        folds = [math.prod, *(getattr(builtins, name) for name in FOLDS)]
+        if called in folds and arguments:
+            arguments[0] = self._listed(self._run(arguments[0]))
             if called in (min, max) and list(named) == ["default"] and len(arguments) == 1:
                 name = f"{called.__name__}_{LEAST}"
                 return self._call(name, name, [arguments[0], named["default"]], node)
@@ -235,6 +244,54 @@ class _Translator(ast.NodeTransformer):
                 return self._call(name, fields, [node.func.value, *named.values()], node)
         return self._looped(called, node, named) or node
 
+    def _special(
+        self, called: Any, arguments: list[Any], named: dict[Any, Any], node: ast.Call
+    ) -> ast.AST | None:
+        """A call with another function in compiled rules; None for other calls.
+
+        It has a key, or is one of `next`, of a Counter, of a member or of the place in a constant.
+        """
+        others = {"key", "reverse"} if called is sorted else {"key"}
+        if called in (max, min, sorted) and len(arguments) == 1 and {"key"} <= set(named) <= others:
+            return self._by_key(called, arguments[0], named, node)
+        if called is next and arguments and isinstance(arguments[0], ast.GeneratorExp):
+            listed = self._listed(arguments[0])
+            if len(arguments) > 1:
+                name = f"first_{LEAST}"
+                return self._call(name, name, [listed, arguments[1]], node)
+            return ast.copy_location(ast.Subscript(listed, ast.Constant(0), ast.Load()), node)
+        if called is Counter and len(arguments) < 2 and not named:
+            word = COUNTED if arguments else NO_COUNTS
+            return self._call(word, word, [self._listed(one) for one in arguments], node)
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "index":
+            owner = node.func.value
+            if isinstance(self._value(owner), tuple | list) and len(arguments) == 1:
+                return self._call(PLACE, PLACE, [owner, *arguments], node)
+        is_kind = isinstance(called, type) and issubclass(called, IntEnum | IntFlag)
+        if is_kind and len(arguments) == 1 and not named:
+            return self._call(f"{MEMBER}{called.__name__}", called, arguments, node)
+        return None
+
+    def _by_key(
+        self, called: Any, items: Any, named: dict[Any, Any], node: ast.Call
+    ) -> ast.AST | None:
+        """`max`, `min` or `sorted` with a key: the items and their keys as two lists."""
+        key, name = named["key"], f"item{next(self._temporary)}_"
+        item: Any = ast.Name(name, ast.Load())
+        if isinstance(key, ast.Lambda) and len(key.args.args) == 1 and not key.args.defaults:
+            name, worth = key.args.args[0].arg, key.body
+            item = ast.Name(name, ast.Load())
+        elif isinstance(key, ast.Name | ast.Attribute):
+            worth = ast.Call(key, [item], [])
+        else:
+            return None
+        loop = ast.comprehension(ast.Name(name, ast.Store()), self._listed(items), [], 0)
+        lists: list[Any] = [ast.ListComp(one, [copy.deepcopy(loop)]) for one in (item, worth)]
+        if called is sorted:
+            lists.append(named.get("reverse", ast.Constant(False)))
+        word = f"{called.__name__}{BY_KEY}"
+        return self._call(word, word, lists, node)
+
     def _looped(self, called: Any, node: ast.Call, named: dict[Any, Any]) -> ast.AST | None:
         """A call of itertools as a call of nested loops; None for other calls."""
         arguments = node.args
@@ -251,29 +308,39 @@ class _Translator(ast.NodeTransformer):
             size = getattr(arguments[1], "value", None)
             if type(size) is int and 1 <= size <= MOST_NESTED:
                 name = f"{called.__name__}_{size}"
-                return self._call(name, name, arguments[:1], node)
+                listed = ast.Call(ast.Name("list", ast.Load()), arguments[:1], [])
+                is_range = self._value(getattr(arguments[0], "func", node)) is range
+                return self._call(name, name, [listed] if is_range else arguments[:1], node)
         return None
 
+    def _run(self, node: Any) -> Any:
+        """A list of the values of a user's generator; another expression as it is."""
+        called = self._value(node.func) if isinstance(node, ast.Call) else None
+        if not inspect.isgeneratorfunction(helper_of(called)):
+            return node
+        name = f"one{next(self._temporary)}_"
+        target, item = ast.Name(name, ast.Store()), ast.Name(name, ast.Load())
+        listed = ast.ListComp(item, [ast.comprehension(target, node, [], 0)])
+        return ast.copy_location(listed, node)
+
     def _listed(self, node: Any) -> Any:
-        """A list for a generator, the keys for a dictionary, the members for an enumeration."""
+        """A list for a generator, the members for an enumeration."""
         if isinstance(node, ast.GeneratorExp):
             return ast.copy_location(ast.ListComp(node.elt, node.generators), node)
         value = self._value(node)
-        if isinstance(value, dict):
-            return ast.copy_location(ast.Attribute(node, "names", ast.Load()), node)
         if isinstance(value, type) and issubclass(value, IntEnum | IntFlag):
             members: list[Any] = [ast.Constant(int(member)) for member in value]
             return ast.copy_location(ast.Tuple(members, ast.Load()), node)
         return node
 
     def visit_comprehension(self, node: ast.comprehension) -> ast.AST:
-        """A loop over a generator expression or a dictionary."""
+        """A loop over a generator expression or an enumeration."""
         self.generic_visit(node)
         node.iter = self._listed(node.iter)
         return node
 
     def visit_For(self, node: ast.For) -> ast.AST:
-        """A loop over a generator expression or a dictionary."""
+        """A loop over a generator expression or an enumeration."""
         self.generic_visit(node)
         node.iter = self._listed(node.iter)
         return node
@@ -286,9 +353,22 @@ class _Translator(ast.NodeTransformer):
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         """Tuples of several lengths that a function returns."""
+        self._look_for_dictionaries(node)
         self.generic_visit(node)
         _lengths_vary([part.value for part in ast.walk(node) if isinstance(part, ast.Return)])
         return node
+
+    def _look_for_dictionaries(self, node: ast.FunctionDef) -> None:
+        """Find variables that hold counts: Counters, and dictionaries with a method `get`."""
+        others: set[str] = set()
+        for part in ast.walk(node):
+            if isinstance(part, ast.Attribute) and part.attr == "get":
+                self._asked.add(getattr(part.value, "id", ""))
+            if isinstance(part, ast.Assign):
+                called = isinstance(part.value, ast.Call) and self._value(part.value.func)
+                kind = self._counters if called is Counter else others
+                kind.update(one.id for one in part.targets if isinstance(one, ast.Name))
+        self._counters -= others
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
         """Tuples of two lengths."""
@@ -297,20 +377,28 @@ class _Translator(ast.NodeTransformer):
         return node
 
     def visit_Return(self, node: ast.Return) -> ast.AST:
-        """A generator expression, or the keys of a dictionary."""
+        """A generator expression, or an enumeration."""
         self.generic_visit(node)
         node.value = node.value and self._listed(node.value)
         return node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        """A member of an enumeration of whole numbers."""
-        kind = self._value(node.value)
-        if isinstance(kind, type) and issubclass(kind, IntEnum | IntFlag):
-            member = getattr(kind, node.attr, None)
-            if isinstance(member, kind):
-                return ast.copy_location(ast.Constant(int(member)), node)
+        """A member of an enumeration of whole numbers, or its `value`."""
+        member = self._member(node.value if node.attr == "value" else node)
+        if member is None:
+            member = self._member(node)
+        if member is not None:
+            return ast.copy_location(ast.Constant(member), node)
         self.generic_visit(node)
         return node
+
+    def _member(self, node: ast.expr) -> int | None:
+        """The number of a member of an enumeration of whole numbers; None for other nodes."""
+        kind = self._value(node.value) if isinstance(node, ast.Attribute) else None
+        if not (isinstance(kind, type) and issubclass(kind, IntEnum | IntFlag)):
+            return None
+        member = getattr(kind, node.attr, None)  # type: ignore[attr-defined]
+        return int(member) if isinstance(member, kind) else None
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         """A slice with bounds that Numba doesn't know beforehand, and names of numbers."""
@@ -322,6 +410,8 @@ class _Translator(ast.NodeTransformer):
             if type(number) in (int, float):
                 return ast.copy_location(ast.Constant(number), node)
         if not isinstance(node.ctx, ast.Load) or not isinstance(part, ast.Slice) or part.step:
+            if self._is_counter(node.value) and isinstance(node.ctx, ast.Load):
+                return self._call(COUNT, COUNT, [node.value, part], node)
             return node
         bounds = [bound or ast.Constant(None) for bound in (part.lower, part.upper)]
         if all(_is_number(bound) for bound in bounds):
@@ -352,6 +442,9 @@ class _Translator(ast.NodeTransformer):
         """Several variables at once, also ``first, *rest = numbers``."""
         self.generic_visit(node)
         target = node.targets[0]
+        is_empty = isinstance(node.value, ast.Dict) and not node.value.keys
+        if is_empty and getattr(target, "id", "") in self._asked:
+            node.value = self._call(NO_COUNTS, NO_COUNTS, [], node.value)
         if len(node.targets) > 1 or not isinstance(target, ast.Tuple):
             return node
         if not _has_star(target):
@@ -372,6 +465,19 @@ class _Translator(ast.NodeTransformer):
         parts = _parsed("\n".join(lines), node)
         parts[0].value = node.value
         return parts
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+        """A count that changes: it may be none before."""
+        target = node.target
+        if isinstance(target, ast.Subscript) and self._is_counter(target.value):
+            before = ast.Subscript(target.value, copy.deepcopy(target.slice), ast.Load())
+            changed = ast.Assign([target], ast.BinOp(before, node.op, node.value))
+            return self.visit(ast.copy_location(changed, node))  # type: ignore[no-any-return]
+        self.generic_visit(node)
+        return node
+
+    def _is_counter(self, node: ast.expr) -> bool:
+        return isinstance(node, ast.Name) and node.id in self._counters
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST:
         """``yield from`` as a loop."""
@@ -571,13 +677,14 @@ class Writing:
 def running(generator: Function, writing: Writing, size: int = 0) -> Function:
     """A lister that runs a generator. It has two more parameters (see `Writing`).
 
-    A generator with starred parameters is given so many arguments, its `size`.
+    A generator with starred parameters, or with more parameters that have defaults, is given so
+    many arguments, its `size`.
     """
-    parameters = inspect.signature(generator).parameters.values()
+    parameters = list(inspect.signature(generator).parameters.values())
     if any(one.kind is one.VAR_POSITIONAL for one in parameters):
         names = ", ".join(f"given{k}_" for k in range(size))
     else:
-        names = ", ".join(one.name for one in parameters)
+        names = ", ".join(one.name for one in parameters[: size or None])
     tree: Any = ast.parse(
         f"def lister({names}, sink_, count_):\n"
         f"    for {writing.value} in generator({names}): pass\n"
@@ -589,7 +696,7 @@ def running(generator: Function, writing: Writing, size: int = 0) -> Function:
     return scope["lister"]  # type: ignore[no-any-return]
 
 
-def rewritten(generator: Function, writing: Writing) -> Function | None:
+def rewritten(generator: Function, writing: Writing, size: int = 0) -> Function | None:
     """As `running`, but with the generator's own code; None if it cannot be rewritten."""
     if not inspect.isgeneratorfunction(generator):
         return None
@@ -599,6 +706,8 @@ def rewritten(generator: Function, writing: Writing) -> Function | None:
         return None
     parameters = definition.args
     if parameters.vararg or parameters.kwarg or parameters.kwonlyargs or parameters.posonlyargs:
+        return None
+    if size and len(parameters.args) > size:  # some keep their defaults
         return None
     modules = [name for name in code.co_names if inspect.ismodule(generator.__globals__.get(name))]
     rewriter = _Rewriter(writing)

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import math
 import operator
+from enum import IntFlag
 from typing import Any
 
 import numba
 from numba import types
-from numba.core import cgutils
-from numba.core.imputils import lower_constant
+from numba.core import cgutils, typing
+from numba.core.imputils import lower_builtin, lower_constant
 from numba.cpython.unsafe.tuple import tuple_setitem
 from numba.extending import (
     make_attribute_wrapper,
@@ -26,34 +27,64 @@ from numba.extending import (
     register_model,
     typeof_impl,
 )
+from numba.typed import Dict
 
 from rollwise.builders.compiled.arithmetic import RulesCompiler
 from rollwise.builders.compiled.cache_key import payoffs_of_all, put, shared_by_parts, won_by_all
 from rollwise.builders.compiled.disk import OPTIONS
-from rollwise.builders.compiled.listers import EXACT, FOR_ALL, LEAST, SLICED
-from rollwise.builders.compiled.reads import Table, made_of
+from rollwise.builders.compiled.listers import (
+    BY_KEY,
+    COUNT,
+    COUNTED,
+    EXACT,
+    FOR_ALL,
+    LEAST,
+    MEMBER,
+    NO_COUNTS,
+    PLACE,
+    SLICED,
+)
+from rollwise.builders.compiled.reads import Rows, Table, made_of
 
 SEQUENCES = (types.BaseTuple, types.List, types.Array)
 
 
-class TableType(types.Type):  # type: ignore[misc]
-    """The type of a `Table`."""
+class TableType(types.IterableType):  # type: ignore[misc]
+    """The type of a `Table`; loops go through its names."""
 
     def __init__(self, names: Any, numbers: Any) -> None:
         self.parts = [("names", names), ("numbers", numbers)]
         super().__init__(f"Table({names}, {numbers})")
 
+    @property
+    def iterator_type(self) -> Any:
+        return self.parts[0][1].iterator_type
 
-@register_model(TableType)
-class TableModel(models.StructModel):  # type: ignore[misc]
-    """A `Table` as a record."""
+
+class RowsType(types.IterableType):  # type: ignore[misc]
+    """The type of `Rows`; a row is a list."""
+
+    def __init__(self, items: Any, starts: Any) -> None:
+        self.parts = [("items", items), ("starts", starts)]
+        self.listed = types.List(types.List(items.dtype))
+        super().__init__(f"Rows({items}, {starts})")
+
+    @property
+    def iterator_type(self) -> Any:
+        return self.listed.iterator_type
+
+
+class RecordModel(models.StructModel):  # type: ignore[misc]
+    """A `Table`, or `Rows`, as a record."""
 
     def __init__(self, manager: Any, kind: Any) -> None:
         super().__init__(manager, kind, kind.parts)
 
 
-make_attribute_wrapper(TableType, "names", "names")
-make_attribute_wrapper(TableType, "numbers", "numbers")
+for kind, parts in ((TableType, ("names", "numbers")), (RowsType, ("items", "starts"))):
+    register_model(kind)(RecordModel)
+    for part in parts:
+        make_attribute_wrapper(kind, part, part)
 
 
 @typeof_impl.register(Table)
@@ -61,13 +92,57 @@ def _typeof_table(value: Any, context: Any) -> Any:
     return TableType(numba.typeof(value.names), numba.typeof(value.numbers))
 
 
+@typeof_impl.register(Rows)
+def _typeof_rows(value: Any, context: Any) -> Any:
+    return RowsType(numba.typeof(value.items), numba.typeof(value.starts))
+
+
 @lower_constant(TableType)
-def _table_constant(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+@lower_constant(RowsType)
+def _constant(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     parts = [
         context.get_constant_generic(builder, part, getattr(value, name))
         for name, part in kind.parts
     ]
     return cgutils.pack_struct(builder, parts)
+
+
+@lower_builtin("getiter", TableType)
+def _names_of_table(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    (kind,) = signature.args
+    names = cgutils.create_struct_proxy(kind)(context, builder, value=args[0]).names
+    wanted = typing.signature(signature.return_type, kind.parts[0][1])
+    return context.get_function("getiter", wanted)(builder, (names,))
+
+
+@lower_builtin("getiter", RowsType)
+def _rows_in_turn(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    (kind,) = signature.args
+    called = typing.signature(kind.listed, kind)
+    rows = context.compile_internal(builder, _all_rows, called, args)
+    wanted = typing.signature(signature.return_type, kind.listed)
+    iterator = context.get_function("getiter", wanted)(builder, (rows,))
+    context.nrt.decref(builder, kind.listed, rows)  # the iterator has its own reference
+    return iterator
+
+
+def _all_rows(rows):  # type: ignore[no-untyped-def]
+    return [rows[k] for k in range(len(rows.starts) - 1)]
+
+
+@overload(operator.getitem)
+def _row(rows, place):  # type: ignore[no-untyped-def]
+    if isinstance(rows, RowsType):
+
+        def found(rows, place):  # type: ignore[no-untyped-def]
+            size = len(rows.starts) - 1
+            k = place + size if place < 0 else place
+            if not 0 <= k < size:
+                raise IndexError("no such row")
+            return [rows.items[i] for i in range(rows.starts[k], rows.starts[k + 1])]
+
+        return found
+    return None
 
 
 @overload(operator.getitem)
@@ -102,6 +177,8 @@ def _table_has(table, name):  # type: ignore[no-untyped-def]
 
 @overload(len)
 def _table_size(table):  # type: ignore[no-untyped-def]
+    if isinstance(table, RowsType):
+        return lambda table: len(table.starts) - 1
     return (lambda table: len(table.names)) if isinstance(table, TableType) else None
 
 
@@ -185,6 +262,37 @@ def _comb(n, k):  # type: ignore[no-untyped-def]
         return found if k <= n else 0
 
     return ways
+
+
+@overload(math.prod, jit_options={**OPTIONS, "pipeline_class": RulesCompiler})
+def _prod(numbers):  # type: ignore[no-untyped-def]
+    def product(numbers):  # type: ignore[no-untyped-def]
+        found = 1
+        for number in numbers:
+            found = found * number
+        return found
+
+    return product
+
+
+@overload(math.factorial, jit_options={**OPTIONS, "pipeline_class": RulesCompiler})
+def _factorial(n):  # type: ignore[no-untyped-def]
+    def ways(n):  # type: ignore[no-untyped-def]
+        if n < 0:
+            raise ValueError("factorial() takes numbers from 0")
+        found = 1
+        for k in range(2, n + 1):
+            found = found * k
+        return found
+
+    return ways
+
+
+@overload(operator.getitem)
+def _item_by_truth(numbers, place):  # type: ignore[no-untyped-def]
+    if isinstance(numbers, types.UniTuple | types.List) and isinstance(place, types.Boolean):
+        return lambda numbers, place: numbers[1 if place else 0]
+    return None
 
 
 @overload_method(types.Integer, "bit_count")
@@ -302,6 +410,88 @@ def _exact_typed(numbers, places):  # type: ignore[no-untyped-def]
 STUBS = (_sliced, _exact)
 
 
+def _best_by(sign: str) -> Any:
+    """`max` or `min` with a key: the first item with the largest or smallest key."""
+    return made_of(
+        "def found(items, keys):\n"
+        "    if len(items) != len(keys) or len(items) == 0:\n"
+        "        raise ValueError('no items, or they can be read only once')\n"
+        "    best = 0\n"
+        "    for k in range(1, len(keys)):\n"
+        f"        if keys[k] {sign} keys[best]:\n"
+        "            best = k\n"
+        "    return items[best]\n"
+    )
+
+
+def _sorted_by(items, keys, backwards):  # type: ignore[no-untyped-def]
+    """`sorted` with a key: items with equal keys keep their order, also backwards."""
+    if len(items) != len(keys):
+        raise ValueError("the items can be read only once")
+    places = [k for k in range(len(keys))]
+    # insertion: each place moves to the left of those with larger (or smaller) keys
+    for k in range(1, len(keys)):
+        j = k
+        while j > 0 and (
+            keys[places[j - 1]] < keys[k] if backwards else keys[places[j - 1]] > keys[k]
+        ):
+            places[j] = places[j - 1]
+            j -= 1
+        places[j] = k
+    return [items[k] for k in places]
+
+
+def _place_in(numbers, number):  # type: ignore[no-untyped-def]
+    """The method `index` of a constant."""
+    for k in range(len(numbers)):
+        if numbers[k] == number:
+            return k
+    raise ValueError("no such number")
+
+
+def _no_counts():  # type: ignore[no-untyped-def]
+    """An empty dictionary of whole numbers."""
+    return Dict.empty(types.int64, types.int64)
+
+
+def _counted(numbers):  # type: ignore[no-untyped-def]
+    """A Counter of whole numbers."""
+    found = Dict.empty(types.int64, types.int64)
+    for number in numbers:
+        found[number] = found[number] + 1 if number in found else 1
+    return found
+
+
+def _count_of(counts, number):  # type: ignore[no-untyped-def]
+    """An item of a Counter."""
+    return counts[number] if number in counts else 0  # noqa: SIM401 (`get` may give None)
+
+
+def _member(kind: Any) -> Any:
+    """The number of a member of an enumeration; of flags, also of several."""
+    if issubclass(kind, IntFlag):
+        test = f"0 <= number <= {sum(kind)}"
+    else:
+        test = f"number in {(*map(int, kind),)}"
+    return made_of(
+        f"def member(number):\n    if {test}:\n        return number\n"
+        "    raise ValueError('no such member')\n"
+    )
+
+
+WORDS = {
+    SLICED: _sliced,
+    EXACT: _exact,
+    COUNT: _count_of,
+    COUNTED: _counted,
+    NO_COUNTS: _no_counts,
+    PLACE: _place_in,
+    f"max{BY_KEY}": _best_by(">"),
+    f"min{BY_KEY}": _best_by("<"),
+    f"sorted{BY_KEY}": _sorted_by,
+}
+
+
 def _loops(kind: str, size: int) -> Any:
     """A generator of nested loops: the product of so many sequences, or selections of one."""
     names = [f"x{k}" for k in range(size)]
@@ -336,18 +526,18 @@ def word(name: str, value: Any, state: Any, start: Any) -> Any:
     state, start
         The type of the states, and the start.
     """
-    if name == SLICED:
-        return _sliced
-    if name == EXACT:
-        return _exact
+    if name in WORDS:
+        return WORDS[name]
+    if name.startswith(MEMBER):
+        return _member(value)
     if name.endswith(FOR_ALL):
         kind = name.removesuffix(FOR_ALL)
         return {"payoffs": payoffs_of_all, "shared": shared_by_parts}.get(kind, won_by_all)
     if name.endswith(LEAST):
-        fold = name.partition("_")[0]  # min or max
+        fold = name.partition("_")[0]  # min, max or the first
+        value = "numbers[0]" if fold == "first" else f"{fold}(numbers)"
         return made_of(
-            "def found(numbers, default):\n"
-            f"    return {fold}(numbers) if len(numbers) else default\n"
+            f"def found(numbers, default):\n    return {value} if len(numbers) else default\n"
         )
     if isinstance(value, str):
         kind, _, size = name.rpartition("_")

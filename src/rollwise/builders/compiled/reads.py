@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -52,11 +53,27 @@ class Table:
     """A dictionary of constants in compiled rules."""
 
     names: tuple[Any, ...]
-    numbers: tuple[Any, ...]
+    numbers: Any
 
     def __contains__(self, name: object) -> bool:
         """Numba asks this of constants, to leave out branches."""
         return name in self.names
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A tuple of constant tuples of several lengths in compiled rules.
+
+    Attributes
+    ----------
+    items : tuple or array
+        The items of all rows.
+    starts : tuple or array of int
+        Where each row begins in `items`, and where the last one ends.
+    """
+
+    items: Any
+    starts: Any
 
 
 class Ratio(NamedTuple):
@@ -78,13 +95,31 @@ def as_constant(value: Any) -> Any:
     if isinstance(value, Fraction):
         return Ratio(value.numerator, value.denominator)
     if isinstance(value, dict):
-        return Table(tuple(map(as_constant, value)), tuple(map(as_constant, value.values())))
+        return Table(tuple(map(as_constant, value)), as_constant(tuple(value.values())))
+    if type(value) in (tuple, list) and _are_rows(value):
+        starts = list(accumulate(map(len, value), initial=0))
+        return Rows(as_constant(list(chain.from_iterable(value))), as_constant(starts))
     if type(value) is list:
         array = _as_array(value)
         return tuple(map(as_constant, value)) if array is None else array
     if type(value) is tuple:
         return tuple(map(as_constant, value))
     return value
+
+
+def _are_rows(rows: Any) -> bool:
+    """Whether items are tuples or lists of several lengths, with items of one kind."""
+    plain = all(type(row) in (tuple, list) for row in rows)
+    return (
+        plain
+        and len({*map(len, rows)}) > 1
+        and len({_shape(item) for row in rows for item in row}) == 1
+    )
+
+
+def _shape(item: Any) -> Any:
+    """The type of a constant, or those of its parts."""
+    return (*map(_shape, item),) if type(item) in (tuple, list) else type(item)
 
 
 def _as_array(numbers: list[Any]) -> np.ndarray | None:
@@ -98,7 +133,7 @@ def _as_array(numbers: list[Any]) -> np.ndarray | None:
 
 def is_constant(value: Any) -> bool:
     """Whether a value is a constant of compiled rules. Another value needs another compilation."""
-    return isinstance(value, str | enum.Enum | tuple | Table)
+    return isinstance(value, str | enum.Enum | tuple | Table | Rows)
 
 
 def record_source(values: dict[str, Any]) -> tuple[str, int, int]:

@@ -12,10 +12,13 @@ import contextlib
 import linecache
 import os
 import re
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import BuiltinFunctionType, FunctionType
 from typing import Any, NamedTuple
+
+from numba.core.errors import NumbaWarning
 
 from rollwise.builders.compiled.cache_key import NotCompilable
 from rollwise.builders.compiled.listers import instead_of
@@ -29,17 +32,21 @@ from rollwise.game import Game
 def reasons_told(functions: Iterable[Callable[..., Any]] = ()) -> Iterator[None]:
     """A context that turns Numba's errors into NotCompilable with the reason in a line.
 
+    Numba's warnings are about Numba and are not shown.
+
     Parameters
     ----------
     functions : iterable of callables
         All functions to be compiled. The rejected construct is searched for in them.
     """
-    try:
-        yield
-    except (*PASSED_ON, OSError, NotCompilable):
-        raise
-    except Exception as error:  # Numba raises other exceptions for some sources
-        raise NotCompilable(_reason(error, Source(functions))) from error
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NumbaWarning)
+        try:
+            yield
+        except (*PASSED_ON, OSError, NotCompilable):
+            raise
+        except Exception as error:  # Numba raises other exceptions for some sources
+            raise NotCompilable(_reason(error, Source(functions))) from error
 
 
 def in_line(loc: Any) -> str:

@@ -193,7 +193,9 @@ def _tell(
     odd = _oddities(solution)
     document = solved_document(solution, odd, others)
     if ASKED.json or not solution.gave_up:
-        render(document, *place_line("Saved to", save))
+        has_fractions = solution.run is not None and solution.run.fractions is not None
+        saved = "Saved, without the fractions, to" if has_fractions else "Saved to"
+        render(document, *place_line(saved, save))
     if solution.gave_up:
         tell_unfinished(solution)
         raise typer.Exit(1)
