@@ -21,6 +21,7 @@ from rollwise.errors import UsageError
 from rollwise.game import Game
 from rollwise.games.craps import Craps
 from rollwise.games.farkle import FarkleTurn
+from rollwise.games.left_center_right import LeftCenterRight
 from rollwise.games.pig import Pig, Piglet
 from rollwise.games.shut_the_box import ShutTheBox
 from rollwise.games.super_six import SuperSix
@@ -209,9 +210,17 @@ def test_a_report_counts_players_moves_and_points():
     craps = report(rollwise.solve(Craps()))
     assert "The player never has a choice." in craps
     assert "The only move is <b>roll</b>." in craps
+    assert "<p>A game takes 3.4 rolls on average" in craps
     piglet = report(rollwise.solve(Piglet(target=3)))
     assert "at most 1 percentage point<" in piglet
     assert "at most 10 percentage points<" in piglet
+
+
+def test_a_report_of_three_players_without_a_choice_has_no_best_play():
+    dice_only = report(rollwise.solve(LeftCenterRight(chips=1, players=3)))
+    assert "No player ever has a choice. A shared win" in dice_only
+    assert "equilibrium</b>" not in dice_only
+    assert "Where moves are mixed" not in dice_only
 
 
 def test_a_report_begins_with_what_people_need():

@@ -184,7 +184,8 @@ def duration(facts: Facts) -> str:
         more = "more than " if found.is_cut else ""
         takes = f"a game takes {more}{found.mean:.1f} {found.unit} on average, and {rare}"
         drawn = embed(draw_lengths(facts.solution, found, "the best play"), "turns")
-    return f"<p>With the best play {takes}{facts.guess}. {words}{_ties(facts)}</p>\n{drawn}"
+    lasts = f"With the best play {takes}" if facts.choice.any() else takes.capitalize()
+    return f"<p>{lasts}{facts.guess}. {words}{_ties(facts)}</p>\n{drawn}"
 
 
 def strategy(facts: Facts) -> str:
