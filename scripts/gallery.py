@@ -130,7 +130,7 @@ def edge(solution: Solution) -> str:
     if isinstance(solution.game, Average):
         return f"Perfect play makes {average_of(solution)[0]:.4g} on average in the long run"
     if solution.is_score:
-        return f"Perfect play scores {abs(solution.value):.4g} on average"
+        return f"Perfect play scores {solution.value:.4g} on average"
     who = "The player" if solution.graph.players == 1 else "The first player"
     return f"{who} wins {percent(solution.win_probability or 0.0)} by perfect play"
 
@@ -258,7 +258,7 @@ def entry(solution: Solution, name: str, cards: Cards, problems: list[dict[str, 
     return (
         f'<li><h2><a href="{name}.html">{html.escape(solution.heading)}</a></h2>'
         f"<p>{html.escape(about)}</p>{cards.html(0, edge(solution))}"
-        f"{f'<p>Hard positions: {links}</p>' if links else ''}"
+        f"{f'<p>Where rules of thumb lose most: {links}</p>' if links else ''}"
         f"<p><small>{html.escape(solution.graph.title)}</small></p></li>"
     )
 

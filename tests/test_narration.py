@@ -124,6 +124,7 @@ def test_every_game_has_words_and_is_told():
     for part in told.split("$ ")[1:-3]:  # the last three have no words
         assert "→" not in part
         assert " plays " not in part
+        assert not re.search(r"\b1 ([a-z]+s|dice)\b", part)  # one thing has no plural
 
 
 def moves_of(game: Game, seed: int):

@@ -304,6 +304,9 @@ def test_three_players_have_opponents(browser: Browser, pages: Any) -> None:
     assert text_of(browser, ".opponents legend") == "Your opponents (certified chances)"
     strength = text_of(browser, "[data-policy=random]")
     assert strength.endswith("against two of these; a fair share is 33.33 %.")
+    browser.screen(360, 640)
+    within = "document.querySelector('.start').getBoundingClientRect().bottom < innerHeight - 40"
+    assert browser.js(within)  # above the tabs, without scrolling
 
 
 def test_two_numbers_of_each_player_have_names_on_a_telephone(browser: Browser, pages: Any) -> None:

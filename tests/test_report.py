@@ -19,7 +19,9 @@ from rollwise.answer.evaluation import evaluate
 from rollwise.answer.references import Policies
 from rollwise.errors import UsageError
 from rollwise.game import Game
+from rollwise.games.craps import Craps
 from rollwise.games.farkle import FarkleTurn
+from rollwise.games.left_center_right import LeftCenterRight
 from rollwise.games.pig import Pig, Piglet
 from rollwise.games.shut_the_box import ShutTheBox
 from rollwise.games.super_six import SuperSix
@@ -201,6 +203,24 @@ def test_a_position_with_many_actions_tells_a_few_under_the_pointer():
     }
     assert set(zip(points.x, points.y, strict=True)) == best
     assert "Positions to know" in report(solution, rules=5)
+
+
+def test_a_report_counts_players_moves_and_points():
+    """One of each has no plural."""
+    craps = report(rollwise.solve(Craps()))
+    assert "The player never has a choice." in craps
+    assert "The only move is <b>roll</b>." in craps
+    assert "<p>A game takes 3.4 rolls on average" in craps
+    piglet = report(rollwise.solve(Piglet(target=3)))
+    assert "at most 1 percentage point<" in piglet
+    assert "at most 10 percentage points<" in piglet
+
+
+def test_a_report_of_three_players_without_a_choice_has_no_best_play():
+    dice_only = report(rollwise.solve(LeftCenterRight(chips=1, players=3)))
+    assert "No player ever has a choice. A shared win" in dice_only
+    assert "equilibrium</b>" not in dice_only
+    assert "Where moves are mixed" not in dice_only
 
 
 def test_a_report_begins_with_what_people_need():

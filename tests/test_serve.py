@@ -156,6 +156,8 @@ def test_an_answer_by_layers_has_the_same_boards_and_tables():
         assert first.keys() == second.keys()
         same = ("boards", "fields", "n", "total")
         assert [first.get(key) for key in same] == [second.get(key) for key in same]
+    drawn = {"ask": "plot", "kind": "graph", "x": None, "y": None, "where": None, "state": None}
+    assert "one decision" in reply(layered, drawn)
 
 
 def test_boards_are_of_positions_only(client):

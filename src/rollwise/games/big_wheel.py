@@ -8,6 +8,7 @@ from typing import ClassVar, NamedTuple
 
 from rollwise import boards
 from rollwise.game import AGAIN, PASS, Game, parameter, policy, replaced, shared_by
+from rollwise.numbers.printed import how_many
 
 STOP, SPIN = 0, 1
 
@@ -68,7 +69,7 @@ class BigWheel(Game):
 
     def describe(self, s: Wheel) -> str:
         spun = f"{5 * s.spun} cents so far" if s.spun else "nothing spun"
-        return f"{spun}; to beat: {5 * s.best}; {s.left} players after you"
+        return f"{spun}; to beat: {5 * s.best}; {how_many(s.left, 'player')} after you"
 
     def cells(self, s: Wheel) -> boards.Board:
         return [

@@ -8,6 +8,7 @@ from typing import ClassVar, NamedTuple
 
 from rollwise import boards
 from rollwise.game import PASS, WIN, Game, parameter
+from rollwise.numbers.printed import how_many
 
 
 class Gap(NamedTuple):
@@ -39,7 +40,7 @@ class ChasingGame(Game):
                 yield 1, PASS, Gap(2 * self.half - left)
 
     def describe(self, s: Gap) -> str:
-        return f"the other car is {s.gap} squares ahead"
+        return f"the other car is {how_many(s.gap, 'square')} ahead"
 
     def cells(self, s: Gap) -> boards.Board:
         squares = range(2 * self.half)
@@ -51,4 +52,4 @@ class ChasingGame(Game):
     def told(self, s: Gap, action: int, then: int, after: Gap, faces: Sequence[int] = ()) -> str:
         if then == WIN:
             return "the other car is caught"
-        return f"{s.gap - 2 * self.half + after.gap} squares"
+        return how_many(s.gap - 2 * self.half + after.gap, "square")

@@ -8,6 +8,7 @@ from typing import ClassVar, NamedTuple
 
 from rollwise import boards, dice
 from rollwise.game import AGAIN, END, Game, parameter
+from rollwise.numbers.printed import how_many
 
 
 class Table(NamedTuple):
@@ -53,14 +54,15 @@ class DropDead(Game):
         return self.dice - s.dice
 
     def describe(self, s: Table) -> str:
-        return f"{s.dice} dice"
+        return how_many(s.dice, "die", "dice")
 
     def cells(self, s: Table) -> boards.Board:
         return [[boards.tile(str(k + 1), gone=k >= s.dice) for k in range(self.dice)]]
 
     def throw_text(self, s: Table, throw: tuple[int, int]) -> str:
         left, total = throw
-        return f"{total} points" if left == s.dice else f"{s.dice - left} dice are out"
+        out = how_many(s.dice - left, "die is", "dice are")
+        return how_many(total, "point") if left == s.dice else f"{out} out"
 
     def deed(self, s: Table, throw: tuple[int, int], action: int) -> str:
         return "go on"

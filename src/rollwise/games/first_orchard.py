@@ -8,6 +8,7 @@ from typing import ClassVar, NamedTuple
 
 from rollwise import boards
 from rollwise.game import AGAIN, LOSE, WIN, Game, parameter, policy, replaced
+from rollwise.numbers.printed import how_many
 
 NOTHING = 0  # another number is the size of the tree of which a fruit is taken
 
@@ -58,7 +59,8 @@ class FirstOrchard(Game):
             yield 1, AGAIN if sum(fruits) else WIN, Orchard(fruits, s.steps)
 
     def describe(self, s: Orchard) -> str:
-        return f"fruits {' '.join(map(str, s.fruits))}; the raven is {s.steps} steps away"
+        steps = how_many(s.steps, "step")
+        return f"fruits {' '.join(map(str, s.fruits))}; the raven is {steps} away"
 
     def cells(self, s: Orchard) -> boards.Board:
         trees = [[boards.bar(fruits, of=self.fruit)] for fruits in s.fruits]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from rollwise import boards
 from rollwise.game import PASS, WIN, Game, parameter, policy
 from rollwise.numbers.printed import how_many
 
@@ -53,6 +54,16 @@ class HareAndTortoise(Game):
     def describe(self, s: Race) -> str:
         who = "the hare" if s.mover == HARE else "the tortoise"
         return f"{who} has {how_many(s.mine, 'step')} to go, the other {s.theirs}"
+
+    def cells(self, s: Race) -> boards.Board:
+        return [
+            [
+                boards.seat(k),
+                boards.label("hare" if (s.mover + k) % 2 == HARE else "tortoise"),
+                boards.bar(self.steps - left, of=self.steps, theirs=k),
+            ]
+            for k, left in enumerate((s.mine, s.theirs))
+        ]
 
     def deed(self, s: Race, action: int) -> str:
         return "dash, throwing {}" if action == DASH else "go steady, throwing {}"

@@ -8,6 +8,7 @@ from typing import ClassVar, NamedTuple
 
 from rollwise import boards
 from rollwise.game import AGAIN, PASS, Game, parameter, payoff
+from rollwise.numbers.printed import how_many
 
 FOLD, CHECK, CALL, RAISE = range(4)
 
@@ -90,5 +91,6 @@ class LeducPoker(Game):
 
     def describe(self, s: Table) -> str:
         board = f", {s.board} is turned up" if s.board > 0 else ""
-        pot = f"{s.stake} of your chips are in the pot, {s.rival} of the opponent's"
+        mine = how_many(s.stake, "of your chips is", "of your chips are")
+        pot = f"{mine} in the pot, {s.rival} of the opponent's"
         return f"your card is {s.mine}{board}; {pot}"

@@ -8,6 +8,7 @@ from typing import ClassVar, NamedTuple
 
 from rollwise import bits, boards, dice
 from rollwise.game import AGAIN, END, Game, parameter, policy
+from rollwise.numbers.printed import how_many
 
 NO_FACE, WORM, STOP = 0, 6, 8  # a face of the dice; STOP more means: take them and stop
 
@@ -79,7 +80,8 @@ class Pickomino(Game):
 
     def describe(self, s: Turn) -> str:
         taken = " ".join(map(self.face_name, bits.members(s.taken))) or "nothing"
-        return f"{taken} aside, {s.points} points, {s.dice} dice"
+        left = how_many(s.dice, "die", "dice")
+        return f"{taken} aside, {how_many(s.points, 'point')}, {left}"
 
     def field_text(self, name: str, number: int) -> str:
         return " ".join(map(self.face_name, bits.members(number))) if name == "taken" else ""
@@ -109,7 +111,7 @@ class Pickomino(Game):
 
     def told(self, s: Turn, throw: tuple[int, ...], action: int, then: int, after: Turn) -> str:
         if then == END:
-            return f"{int(self.reward(s, throw, action))} worms"
+            return how_many(int(self.reward(s, throw, action)), "worm")
         return self.describe(after)
 
     @policy

@@ -17,6 +17,7 @@ from rollwise.game import (
     replaced,
     shared_by,
 )
+from rollwise.numbers.printed import how_many
 
 ROLL, TAKE = range(2)  # TAKE + n takes the n lowest dice, and TAKE itself none
 # More dice have more ways to fall than a weight can count (6 ** 24 > 2 ** 62).
@@ -164,7 +165,7 @@ class Threes(Game):
         must = ", at least two of which must be taken" if s.take_two else ""
         hand = f"{' '.join(map(str, _shown(s)))} on the table{must}"
         if s.to_roll > 0:
-            hand = f"{s.to_roll} dice to roll{must}"
+            hand = f"{how_many(s.to_roll, 'die', 'dice')} to roll{must}"
         if self.players == 1:
             return hand
         lowest = "" if s.lowest == NOBODY else f", the lowest is {s.lowest}"

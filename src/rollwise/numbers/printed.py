@@ -77,9 +77,9 @@ class Printed(NamedTuple):
         return f"certified ± {self.error}"
 
 
-def how_many(n: int, one: str) -> str:
-    """So many things, as in ``"1 state"`` and ``"6,897 states"``."""
-    return f"{n:,} {one}{'' if n == 1 else 's'}"
+def how_many(n: int, one: str, many: str = "") -> str:
+    """So many things: ``"1 state"`` and ``"6,897 states"``, ``"1 die"`` and ``"2 dice"``."""
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
 def certified(value: Known, bound: Known, *, sign: bool = False) -> Printed:

@@ -44,7 +44,8 @@ def report_of(answer: Answer, blocks: Iterable[str | Rows]) -> str:
         f"<!doctype html><html lang='en'><head><meta charset='utf-8'><title>{title}</title>",
         "<meta name='viewport' content='width=device-width, initial-scale=1'>",
         f"<style>{(HERE / 'page.css').read_text(encoding='utf-8')}",
-        "td:not(.text) { white-space: nowrap; }</style></head><body>",
+        "main > p { max-width: 46rem; } td:not(.text) { white-space: nowrap; }",
+        "</style></head><body>",
         f"<header><h1>{title}</h1></header><main>{rules}",
         f"<h2>The answer</h2>{html_of(blocks, 'strategies')}</main></body></html>",
     ]

@@ -273,9 +273,10 @@ def require_choice(solution: Solution, kind: str) -> Ints:
     """
     states = np.flatnonzero(has_choice(solution.graph))
     if not len(states):
+        shown = "`value` and `turns`" if solution.profile else "`value`, `turns` and `graph`"
         raise UsageError(
-            f"{solution.graph.game}: the players never have a choice, so there is no {kind} to "
-            "draw (`value`, `turns` and `graph` show what there is)"
+            f"{solution.graph.title}: the players never have a choice, so there is no {kind} to "
+            f"draw ({shown} show what there is)"
         )
     return states
 

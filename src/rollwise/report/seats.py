@@ -52,12 +52,16 @@ def edge(facts: Facts) -> str:
         names = [f"seat {seat + 1}" for seat in range(found.players)]
         bar = edge_bar(zip(names, found.worth, found.texts(found.worth), strict=True))
     words = (
-        "<p>With three or more players there is no best play in itself: it depends on the "
+        "With three or more players there is no best play in itself: it depends on the "
         "others. This is an <b>equilibrium</b>: all play one policy, and no player gains "
-        f"by another one while the others keep to it. A shared win counts in part.</p>\n{bar}"
+        "by another one while the others keep to it."
+        if facts.choice.any()
+        else "No player ever has a choice."
     )
     solved = solved_document(facts.answer)
-    return words + html_of(solved.claims() if bar else solved.blocks())
+    return f"<p>{words} A shared win counts in part.</p>\n{bar}" + html_of(
+        solved.claims() if bar else solved.blocks()
+    )
 
 
 def strategy(facts: Facts) -> str:
@@ -88,6 +92,8 @@ def only_move(facts: Facts) -> str:
 
 def mixtures(facts: Facts) -> str:
     """Where movers must mix, and how."""
+    if not facts.choice.any():
+        return ""
     found = facts.solution.equilibrium
     if not len(found.mixing):
         return (

@@ -59,7 +59,8 @@ def what(facts: Facts) -> str:
     if facts.is_average:
         aims["maximize"] = "a game for one player without an end; the best average counts"
     stakes = ", for more than to win" if graph.has_stakes else ""
-    fate = "" if facts.choice.any() else " The players never have a choice."
+    who = "The player never has" if graph.players == 1 else "The players never have"
+    fate = "" if facts.choice.any() else f" {who} a choice."
     parts.append(f"<p>It is {aims[graph.objective]}{stakes}.{fate}</p>")
     specs = {} if game is None else {spec.name: spec.about for spec in game.specs}
     if graph.parameters:
@@ -74,8 +75,9 @@ def what(facts: Facts) -> str:
     acts = ", ".join(f"<b>{html.escape(name)}</b>" for name in names[:MOST_MOVES])
     if len(names) > MOST_MOVES:
         acts += f", and {len(names) - MOST_MOVES:,} more"
+    moves_are = "The moves are" if len(names) > 1 else "The only move is"
     parts.append(
-        f"<p>A position is described by {fields}, as the mover sees it. The moves are {acts}.</p>"
+        f"<p>A position is described by {fields}, as the mover sees it. {moves_are} {acts}.</p>"
     )
     return "\n".join(parts)
 
@@ -182,7 +184,8 @@ def duration(facts: Facts) -> str:
         more = "more than " if found.is_cut else ""
         takes = f"a game takes {more}{found.mean:.1f} {found.unit} on average, and {rare}"
         drawn = embed(draw_lengths(facts.solution, found, "the best play"), "turns")
-    return f"<p>With the best play {takes}{facts.guess}. {words}{_ties(facts)}</p>\n{drawn}"
+    lasts = f"With the best play {takes}" if facts.choice.any() else takes.capitalize()
+    return f"<p>{lasts}{facts.guess}. {words}{_ties(facts)}</p>\n{drawn}"
 
 
 def strategy(facts: Facts) -> str:
@@ -327,7 +330,10 @@ def table(facts: Facts) -> str:
     if left:
         words[-1] = f"These are the {rows:,} rows that matter most often; {left:,} are left out."
     if '"ranged":-1' not in text:
-        words.append("Neighbouring positions with the same answer share a row.")
+        words.append(
+            "Neighbouring positions with the same answer share a row, without a value where theirs "
+            "differ much."
+        )
     words.append("Type numbers into the fields to find a position.")
     return (
         f"{_summary(facts)}\n<p>{facts.drawn}{' '.join(words)}</p>\n"
@@ -368,7 +374,7 @@ def hardness(facts: Facts) -> str:
         limits = (0.01, 0.1, 1.0, 10.0)
         shares = [100 * visits[cost <= limit].sum() / met for limit in limits]
         cells = [
-            (f"at most {limit:g} {facts.unit}", f"{share:.1f} %")
+            (f"at most {limit:g} {facts.unit.removesuffix('s' * (limit == 1))}", f"{share:.1f} %")
             for limit, share in zip(limits, shares, strict=True)
         ]
         words = (

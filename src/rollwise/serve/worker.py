@@ -197,18 +197,24 @@ def _found(answer: Solution, question: Mapping[str, Any]) -> tuple[Solution, int
 
 def _state(answer: Any, text: str | None) -> dict[str, Any]:
     """A state as typed in an address."""
-    from rollwise.builders.rules import Rules
     from rollwise.graph.layout import members_of
     from rollwise.graph.typed import typed_state
 
-    rules = Rules(answer.game, any_players=True)
-    example = f"state={rules.state_text(rules.start).replace(' ', '')}"
+    example = f"state={_start(answer)}"
     if not text:
         raise UnknownState(f"{answer.title}: which position? Write {example}")
     try:
         return typed_state(text, lambda: f"as in {example}", members_of(answer.game))
     except UnknownState as error:
         raise UnknownState(f"{answer.title}: {error}") from None
+
+
+def _start(answer: Any) -> str:
+    """The start as a state is typed."""
+    from rollwise.builders.rules import Rules
+
+    rules = Rules(answer.game, any_players=True)
+    return rules.state_text(rules.start).replace(" ", "")
 
 
 def _map(answer: Any, question: Mapping[str, Any]) -> str:
@@ -357,16 +363,18 @@ def _report(answer: Any, question: Mapping[str, Any]) -> str:
 
 def _plot(answer: Any, question: Mapping[str, Any]) -> str:
     from rollwise.plot import check_choices, plot, require_plotly
-    from rollwise.plot.kinds.graph import MOST_STATES
+    from rollwise.plot.kinds.graph import is_readable
     from rollwise.plot.pages import page
 
     require_plotly()
     kind = question["kind"]
     choices = {name: question[name] for name in ("x", "y", "where")}
-    if question["state"] is not None:
-        choices["state"] = _state(answer, question["state"])
-    elif kind == "graph" and answer.graph.n_states > MOST_STATES:
-        choices["state"] = answer.graph.view[0].address["state"]  # the decision at the start
+    state = question["state"]
+    if state is None and kind == "graph" and not (answer.is_whole and is_readable(answer)):
+        state = _start(answer)  # one decision of a large game
+    if state is not None:
+        answer, place = answer.locate(_state(answer, state))
+        choices["state"] = answer.graph.view[place].address["state"]
     check_choices(kind, **choices)
     return page(plot(answer, kind, **choices), f"{answer.title}: {kind}")
 

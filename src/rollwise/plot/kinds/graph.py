@@ -269,16 +269,21 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
     graph = solution.graph
     if choices.state is not None:
         return _tree(solution, solution.find(choices.state))
-    is_small = graph.n_states <= MOST_STATES and graph.n_actions <= MOST_MOVES
-    lines = _moves(solution) if is_small else []
-    if not is_small or len(lines) > MOST_LINES:
+    if not is_readable(solution):
         raise UsageError(
             f"{graph.title} has {graph.n_states:,} states, {graph.n_actions:,} actions and "
             f"{graph.n_outcomes:,} outcomes; a graph of more than {MOST_STATES} states, "
             f"{MOST_MOVES} actions or {MOST_LINES} lines can't be read. Make the game smaller, or "
             f"draw one decision: {_state_text(graph)}"
         )
-    return _whole(solution, lines)
+    return _whole(solution, _moves(solution))
+
+
+def is_readable(solution: Solution) -> bool:
+    """Whether a whole game is small enough for one picture."""
+    graph = solution.graph
+    is_small = graph.n_states <= MOST_STATES and graph.n_actions <= MOST_MOVES
+    return is_small and len(_moves(solution)) <= MOST_LINES
 
 
 def _colours(graph: StateGraph) -> dict[int, str]:

@@ -23,6 +23,7 @@ from rollwise.answer.solution import Solution
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import has_ties, outcome_action
+from rollwise.numbers.printed import how_many
 from rollwise.plot import Choices
 from rollwise.plot.fields import (
     action_name,
@@ -406,6 +407,7 @@ def draw_rivals(solution: Solution, choices: Choices) -> go.Figure:
         said = f"{name} from {field} {here[s]:.0f}, with the two changed from {there[s]:.0f}"
         return hover_text(solution, limits, s, said)
 
+    left_out = how_many(never, "place")
     return draw_maps(
         solution,
         layout,
@@ -420,7 +422,7 @@ def draw_rivals(solution: Solution, choices: Choices) -> go.Figure:
         title=f"{graph.title}: two rivals in each other's places",
         notes=[
             *_summary(graph.rows[drawn], pairs[0], gap[drawn], (one, two)),
-            *([f"Left out: {never:,} places where {name} is never best."] if never else []),
+            *([f"Left out: {left_out} where {name} is never best."] if never else []),
             *limit_notes(limits),
         ],
         label=lambda s: f"{gap[s]:+.0f}" if gap[s] else "0",
