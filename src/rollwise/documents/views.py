@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from rollwise.documents.model import Aligned, Rows, html_of, text_of
-from rollwise.graph.naming import state_text
+from rollwise.graph.naming import in_fields, state_text
 from rollwise.hooks import SHORT
 from rollwise.numbers.printed import column, in_common, percents
 
@@ -137,11 +137,13 @@ def _cell(number: Any) -> str:
 
 def _learned(of: Any) -> Blocks:
     table = of.table()
-    head = table.sort("visits", descending=True, maintain_order=True).head(FEW)
+    head = table.sort(table.columns[-1], descending=True, maintain_order=True).head(FEW)
+    rows = [in_fields(head.columns, row, of.graph.words) for row in head.rows()]
+    cells = [tuple(map(_cell, row.values())) for row in rows]
     return [
         f"{of.graph.title}: learned by {of.method} from {of.games:,} games, M {of.explore:g}, seed "
         f"{of.seed} (estimates)",
-        Rows(head.columns, [tuple(map(_cell, row)) for row in head.rows()], left=("action",)),
+        Rows(head.columns, cells, left=("action",)),
         f"the {len(head)} most visited of {len(table):,} positions, see table()",
     ]
 
