@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import re
 import tomllib
@@ -247,7 +248,7 @@ def test_answers_known_from_elsewhere(known):
 def test_open_play_gives_the_value_of_the_linear_program():
     for game in (KuhnPoker(), LiarsDice(sides=3, wild="none"), LiarsDice(sides=2, dice=2)):
         openly = open_game(read(game))
-        found = minimize_regret_openly(openly, 1e-4, 2000, 60.0)
+        found = minimize_regret_openly(openly, 1e-4, 2000, math.inf)
         exact = solve(game).value
         assert found.low <= exact <= found.high <= found.low + 2e-4
         assert (found.low, found.high, found.rounding) == open_bounds(openly, found.sums)
@@ -278,7 +279,7 @@ def test_the_bounds_of_open_play_are_those_of_the_tree():
     game = LiarsDice(sides=3)
     positions = read(game)
     openly = open_game(positions)
-    found = minimize_regret_openly(openly, 1e-9, 5, 60.0)
+    found = minimize_regret_openly(openly, 1e-9, 5, math.inf)
     one = answers.OpenAnswer(positions, found.low, found.high, "", {}, open=openly, found=found)
     tree = unfold(positions)
     strategies = [np.ones(seat.n_sequences) for seat in tree.seats]
