@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import pickle
 
+import numpy as np
 import pytest
 from cli_runner import output, run
 
@@ -69,6 +71,29 @@ def test_a_result_has_a_short_line_and_a_view(name):
     assert str(result).strip()
     assert "array([" not in str(result)
     assert result._repr_html_().startswith(("<p>", "<div", "<pre>"))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        *RESULTS.values(),
+        lambda: rollwise.solve(MANY),
+        lambda: rollwise.solve_by_layers(PIGLET),
+        lambda: rollwise.distribution(THREES),
+        lambda: rollwise.check(PIGLET),
+    ],
+)
+def test_results_go_to_other_processes(make):
+    result = make()
+    again = pickle.loads(pickle.dumps(result))
+    assert repr(again) == repr(result)
+    assert again._repr_html_() == result._repr_html_()
+
+
+def test_a_response_goes_to_another_process_with_its_policy():
+    response = rollwise.best_response(PIGLET, "random")
+    again = pickle.loads(pickle.dumps(response))
+    assert np.array_equal(again.response.probability, response.response.probability)
 
 
 def test_a_match_and_a_tournament_are_told_as_on_the_command_line():

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Self, TypeAlias, overload
 
 import numpy as np
@@ -562,11 +562,6 @@ def best_response(
     seats = take_seats(policies.graph, [None, opponent], starts)
     result, certificate, _ = solve_and_certify(seats.graph)
     name = f"best response to {opponent.name}"
-
-    def find_response() -> Policy:
-        ahead = look_ahead(seats.graph, result.values, certificate.bounds)
-        return seats.respond(opponent, name, taken(seats.graph, ahead))
-
     return BestResponse.of(
         policies.graph,
         (name, opponent.name),
@@ -574,5 +569,17 @@ def best_response(
         result,
         certificate.bounds,
         method="exact",
-        find_response=find_response,
+        find_response=partial(_response, seats, opponent, name, result.values, certificate.bounds),
     )
+
+
+def _response(
+    seats: Seats,
+    opponent: Policy,
+    name: str,
+    values: NDArray[np.float64],
+    bounds: NDArray[np.float64],
+) -> Policy:
+    """The best response with these values, as a policy of the game."""
+    ahead = look_ahead(seats.graph, values, bounds)
+    return seats.respond(opponent, name, taken(seats.graph, ahead))
