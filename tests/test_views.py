@@ -26,7 +26,7 @@ from rollwise.games.threes import Threes
 from rollwise.hooks import InWords
 from rollwise.learn import Learner, learn
 from rollwise.simulate import simulate, tournament
-from rollwise.simulate.seats import simulate_seats, tournament_of_many
+from rollwise.simulate.seats import tournament_of_many
 
 PIGLET, THREES, MANY = Piglet(target=3), Threes(dice=2), Pig(target=3, players=3)
 
@@ -41,7 +41,7 @@ def seats(find):
 RESULTS = {
     "match": lambda: simulate(PIGLET, "hold-at-2", "optimal", games=100, seed=1),
     "tournament": lambda: tournament(PIGLET, ["optimal", "random"]),
-    "seats": lambda: seats(lambda graph, of: simulate_seats(graph, of[:1], games=100, seed=1)),
+    "seats": lambda: simulate(MANY, ["optimal", "random", "random"], games=100, seed=1),
     "seatings": lambda: seats(lambda graph, of: tournament_of_many(graph, of, None)),
     "equilibrium": lambda: rollwise.equilibrium(MANY),
     "evaluation": lambda: rollwise.evaluate(PIGLET, "random"),
@@ -101,6 +101,16 @@ def test_a_match_and_a_tournament_are_told_as_on_the_command_line():
     assert str(simulate(PIGLET, "random", games=50, seed=7)) == output(*asked).rstrip("\n")
     asked = ("tournament", "piglet", "target=3", "--policies", "random,hold-at-2")
     assert str(tournament(PIGLET, ["random", "hold-at-2"])) == output(*asked).rstrip("\n")
+
+
+def test_seats_are_told_as_on_the_command_line():
+    asked = ("simulate", "pig", "target=3", "players=3", "--policy", "optimal,random,random")
+    played = simulate(MANY, ["optimal", "random", "random"], games=50, seed=7)
+    assert str(played) == output(*asked, "--games", "50", "--seed", "7").rstrip("\n")
+    assert (
+        played.exact.win_probabilities
+        == rollwise.evaluate(MANY, ["optimal", "random", "random"]).win_probabilities
+    )
 
 
 def test_a_match_of_optimal_policies_tells_of_ties():

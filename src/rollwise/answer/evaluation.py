@@ -411,12 +411,7 @@ def evaluate(
         if against is not None or starts is not None or method != "exact":
             raise UsageError("a list of policies, one a seat, is evaluated exactly, from the start")
         return _shares(Policies.of(game, any_players=True), policy)
-    try:
-        policies = Policies.of(game)
-    except ForMorePlayers as error:
-        title, _, _ = str(error).partition(": this is")
-        advice = f"{title}: give a list with a policy for each seat, as in [{policy!r}, ...]"
-        raise ForMorePlayers(advice, error.game) from None
+    policies = without_a_list(game, policy)
     graph, mine = policies.graph, policies.find(policy)  # type: ignore[arg-type]
     theirs = None if against is None else _opponent(policies, against)
     seats = take_seats(graph, [mine] if theirs is None else [mine, theirs], starts)
@@ -432,6 +427,22 @@ def evaluate(
     return Evaluation.of(
         graph, names, seats, result, bounds, method=method, history=history, theta=theta
     )
+
+
+def without_a_list(game: Subject, policy: object) -> Policies:
+    """The policies of a game for one or two.
+
+    Raises
+    ------
+    ForMorePlayers
+        A game for more takes a list of policies.
+    """
+    try:
+        return Policies.of(game)
+    except ForMorePlayers as error:
+        title, _, _ = str(error).partition(": this is")
+        advice = f"{title}: give a list with a policy for each seat, as in [{policy!r}, ...]"
+        raise ForMorePlayers(advice, error.game) from None
 
 
 def _shares(policies: Policies, given: Sequence[AnyPolicy]) -> Shares:

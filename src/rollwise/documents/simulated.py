@@ -34,7 +34,6 @@ from rollwise.numbers.printed import (
 )
 
 if TYPE_CHECKING:
-    from rollwise.answer.evaluation import Shares
     from rollwise.game import Game
     from rollwise.graph import StateGraph
     from rollwise.graph.policies import Ties
@@ -244,13 +243,13 @@ def match_document(game: StateGraph | Game, match: Match) -> Simulated:
     )
 
 
-def seats_match_document(graph: StateGraph, played: Played, exact: Shares | None) -> Simulated:
+def seats_match_document(graph: StateGraph, played: Played) -> Simulated:
     """Many games of several seats, with the exact figures beside them."""
     (name,) = seats_worth(graph, ())
     rates = "payoff_means" if name == "payoffs" else "win_rates"
     facts: dict[str, Any] = {"unit": graph.view.worth_name}
     facts |= {"win_rates": UNSET, rates: played.win_rates, name: None, "error_bound": None}
-    if exact is not None:
+    if (exact := played.exact) is not None:
         facts |= {name: list(exact.win_probabilities), "error_bound": exact.error_bound}
     return Simulated.on(graph, played, kind="estimated", **facts)
 

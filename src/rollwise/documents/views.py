@@ -206,7 +206,7 @@ VIEWS: dict[str, Callable[[Any], Blocks]] = {
         lambda of: _document("simulated.tournament_document", of.subject, of, None)
     ),
     "simulate.seats.Played": (
-        lambda of: _document("simulated.seats_match_document", of.subject, of, None)
+        lambda of: _document("simulated.seats_match_document", of.subject, of)
     ),
     "simulate.seats.SeatsTournament": (
         lambda of: _document("simulated.seats_tournament_document", of.subject, of)

@@ -103,7 +103,7 @@ def tournament(
     policies : sequence of str, callable or Policy
         At least two, as in `rollwise.evaluate`, with different names.
     games, seed, workers
-        Of each simulated pair; see `rollwise.simulate.simulate`.
+        Of each simulated pair; see `rollwise.simulate.simulate`. Exact results need none of them.
     exact : bool
     progress : callable, optional
         Called as ``progress("pairs", done, pairs)``.
