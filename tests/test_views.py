@@ -119,6 +119,15 @@ def test_a_match_of_optimal_policies_tells_of_ties():
     )
 
 
+def test_a_policy_and_a_tournament_tell_of_ties():
+    game = Threes()
+    for result in (
+        rollwise.evaluate(game, "0.5*optimal+0.5*random"),
+        tournament(game, ["optimal", "take-one"]),
+    ):
+        assert "several actions are equally good" in str(result)
+
+
 def test_a_learner_names_its_game():
     learner = Learner(rollwise.build(PIGLET), seed=3)
     assert repr(learner) == "<Learner of piglet target=3: 0 games, seed 3>"

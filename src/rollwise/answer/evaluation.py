@@ -30,7 +30,7 @@ from rollwise.derive.seats import Seats, take_seats
 from rollwise.errors import ForMorePlayers, UsageError
 from rollwise.graph import StateGraph, win_probability
 from rollwise.graph.choices import look_ahead, taken
-from rollwise.graph.policies import Policy
+from rollwise.graph.policies import Policy, Ties, ties_in_play
 from rollwise.hooks import InWords
 from rollwise.many.seats import Stakes, against_all, seen_from
 from rollwise.methods.result import MethodResult, Status
@@ -214,6 +214,8 @@ class Evaluation(InWords):
         The stopping threshold of the iterative method, which is no bound on the error.
     n_solved : int
         Number of solved positions, counted for each seat.
+    ties : Ties or None
+        The ties of an optimal policy from the starts; other choices in them may give other figures.
     """
 
     graph: StateGraph = field(repr=False)
@@ -229,6 +231,7 @@ class Evaluation(InWords):
     history: Sequence[float] = field(default=(), repr=False)
     theta: float | None = None
     n_solved: int = 0
+    ties: Ties | None = None
 
     @property
     def is_score(self) -> bool:
@@ -424,9 +427,21 @@ def evaluate(
     names, bounds = (mine.name, mine.name if theirs is None else theirs.name), None
     if certificate is not None:
         bounds = certificate.bounds
-    return Evaluation.of(
-        graph, names, seats, result, bounds, method=method, history=history, theta=theta
-    )
+    how: dict[str, Any] = {"method": method, "history": history, "theta": theta}
+    ties = ties_between(graph, mine, theirs, 0 if starts is None else starts)
+    return Evaluation.of(graph, names, seats, result, bounds, **how, ties=ties)
+
+
+def ties_between(
+    graph: StateGraph, mine: Policy, theirs: Policy | None, start: int | Sequence[int] = 0
+) -> Ties | None:
+    """The ties on which the figures of a policy rest, against itself or another; None without any.
+
+    Against itself an optimal policy has the value of the game, whichever it is; a mixture hasn't.
+    """
+    if (theirs is None or theirs is mine) and not mine.mixes:
+        return None
+    return ties_in_play(graph, mine, theirs, start=start)
 
 
 def without_a_list(game: Subject, policy: object) -> Policies:

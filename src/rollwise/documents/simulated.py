@@ -36,7 +36,6 @@ from rollwise.numbers.printed import (
 if TYPE_CHECKING:
     from rollwise.game import Game
     from rollwise.graph import StateGraph
-    from rollwise.graph.policies import Ties
     from rollwise.simulate import Match, ToldMove, Tournament
     from rollwise.simulate.seats import Played, SeatsTournament
 
@@ -382,23 +381,15 @@ class Ranked(GameDocument, frozen=True, kw_only=True, tag="rollwise/tournament/1
         )
 
 
-def tournament_document(
-    graph: StateGraph, results: Tournament, ties: Ties | None, *, is_average: bool = False
-) -> Ranked:
-    """Every policy against every other.
-
-    Parameters
-    ----------
-    is_average : bool
-        The results are averages of endless play.
-    """
+def tournament_document(graph: StateGraph, results: Tournament) -> Ranked:
+    """Every policy against every other."""
     return Ranked.on(
         graph,
         results,
         kind="certified" if results.exact else "estimated",
-        unit=AVERAGE if is_average else graph.view.worth_name,
+        unit=AVERAGE if results.is_average else graph.view.worth_name,
         **_lists(results, "first", "both", "errors"),
-        equally_good=ties,
+        equally_good=results.ties,
     )
 
 

@@ -95,7 +95,7 @@ def _advice(of: Any) -> Blocks:
 
 def _evaluation(of: Any, place: str = "answers.evaluation_document") -> Blocks:
     state = int(np.argmin(np.isnan(of.values)))  # the first one that was evaluated
-    return _document(place, of.graph, of, state)
+    return _document(place, of.graph, of, state, of.ties)
 
 
 def _grid(of: Any) -> Blocks:
@@ -203,7 +203,7 @@ VIEWS: dict[str, Callable[[Any], Blocks]] = {
     "learn.learned.Learned": _learned,
     "simulate.match.Match": (lambda of: _document("simulated.match_document", of.subject, of)),
     "simulate.tournament.Tournament": (
-        lambda of: _document("simulated.tournament_document", of.subject, of, None)
+        lambda of: _document("simulated.tournament_document", of.subject, of)
     ),
     "simulate.seats.Played": (
         lambda of: _document("simulated.seats_match_document", of.subject, of)

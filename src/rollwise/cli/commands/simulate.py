@@ -235,7 +235,6 @@ def tournament(
     --exact             Exact results, or simulated ones.
     """
     from rollwise.answer.references import names_in
-    from rollwise.graph.policies import ties_in_play
     from rollwise.simulate import tournament as play
 
     if games is not None and games < 2:
@@ -268,11 +267,7 @@ def tournament(
             )
     if results.exact:
         _tell_without_effect(games, team.number, seed)
-    # the average of endless play doesn't depend on the choice among optimal policies
-    is_average = results.exact and chosen.made_from.objective == "average"
-    mixed = [policy for policy in entered if policy.mixes or not is_average]
-    resting = ties_in_play(graph, *mixed)
-    render(tournament_document(graph, results, resting, is_average=is_average))
+    render(tournament_document(graph, results))
 
 
 def _tell_without_effect(*given: int | None) -> None:
