@@ -466,3 +466,12 @@ def test_an_environment_in_play_can_be_pickled():
     one, other = (each.step(int(np.flatnonzero(each.action_masks())[0])) for each in (env, again))
     assert one[1:4] == other[1:4]
     assert np.array_equal(one[0], other[0])
+
+
+def test_an_illegal_action_ends_a_game_of_agents_at_its_reward():
+    game = env("threes", dice=1, illegal_reward=-50.0)
+    game.reset(seed=1)
+    mask = game.observe(game.agent_selection)["action_mask"]
+    game.step(int(np.flatnonzero(mask == 0)[0]))
+    assert game.rewards["player_0"] == -50.0
+    assert game.terminations["player_0"]
