@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from rollwise.answer.certified import Certified, solve_and_certify
 from rollwise.answer.evaluation import Evaluation, SeatPolicies, evaluate, without_a_list
-from rollwise.answer.references import AnyPolicy, Policies, Subject
+from rollwise.answer.references import AnyPolicy, Policies, Subject, can_be_policy
 from rollwise.cluster.pool import Pool, Threads
 from rollwise.derive.seats import take_seats
 from rollwise.errors import EndlessPlay, UsageError, no_opponent
@@ -550,14 +550,14 @@ def simulate(
     Disagreement
         A simulated figure differs from the exact one by more than chance explains.
     """
-    if isinstance(policy, list | tuple):
+    if isinstance(policy, list | tuple) and all(map(can_be_policy, policy)):
         if against is not None or workers != 1 or pool is not None:
             raise UsageError(
                 "a list has the policies of all seats: there is no opponent besides, and one worker"
             )
         return _played(Policies.of(game, any_players=True), policy, games, seed, exact=exact)
     policies = without_a_list(game, policy)
-    graph, mine = policies.graph, policies.find(policy)
+    graph, mine = policies.graph, policies.find(policy)  # type: ignore[arg-type]
     theirs = None if against is None else policies.find(against)
     if theirs is not None and graph.players != 2:
         raise no_opponent(graph.game)
