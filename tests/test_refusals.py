@@ -308,6 +308,15 @@ def test_wrong_use_is_refused_in_a_line_and_writes_nothing(case, tmp_path):
         (lambda: Threes(dice=2).chase("far"), "target must be a whole number"),
         (lambda: Threes(dice=2).chase(np.int64(3)), "a number of NumPy: write int"),
         (lambda: PIGLET.within(0.5), "turns must be a whole number"),
+        (
+            lambda: rollwise.solve(PIGLET, method="value-iteration", options={"epsilon": -1}),
+            "epsilo",
+        ),
+        (
+            lambda: rollwise.solve(PIGLET, method="exact", options={"max_digits": "x"}),
+            "whole number",
+        ),
+        (lambda: rollwise.evaluate(PIGLET, "random", method="iterative", theta=-1), "less than 0"),
         (lambda: learn(PIGLET, 10), "a graph is wanted"),
         (lambda: learn(rollwise.build(PIGLET), "many"), "games is 'many'; it must be a whole num"),
         (lambda: simulate(PIGLET, "random", games=1.5), "games is 1.5; it must be a whole number"),

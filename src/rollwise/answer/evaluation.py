@@ -33,6 +33,7 @@ from rollwise.graph.choices import look_ahead, taken
 from rollwise.graph.policies import Policy, Ties, ties_in_play
 from rollwise.hooks import InWords
 from rollwise.many.seats import Stakes, against_all, seen_from
+from rollwise.methods import Setting
 from rollwise.methods.result import MethodResult, Status
 from rollwise.methods.value_iteration import value_iteration
 from rollwise.numbers.printed import CHANCE_ROUNDING
@@ -185,6 +186,11 @@ METHODS = ("exact", "iterative")
 ITERATIVE = ("theta", "order", "max_sweeps", "time_limit", "on_sweep", "on_values")  # options
 SeatPolicies: TypeAlias = "list[AnyPolicy] | tuple[AnyPolicy, ...]"
 THETA = 1e-10
+LIMITS = (
+    Setting("theta", float, THETA, ""),
+    Setting("max_sweeps", int, None, ""),
+    Setting("time_limit", float, None, ""),
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -327,6 +333,9 @@ def _check_method(method: str, iterative: Mapping[str, Any]) -> None:
     if unknown := [name for name in iterative if name not in ITERATIVE]:
         names = ", ".join(ITERATIVE)
         raise UsageError(f"the iterative method has no option {unknown[0]!r} (it has {names})")
+    for setting in LIMITS:
+        if iterative.get(setting.name) is not None:
+            setting.check("the method iterative", iterative[setting.name])
 
 
 def _opponent(policies: Policies, against: AnyPolicy) -> Policy:
