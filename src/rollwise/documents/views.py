@@ -16,7 +16,7 @@ import numpy as np
 from rollwise.documents.model import Aligned, Rows, html_of, text_of
 from rollwise.graph.naming import in_fields, state_text
 from rollwise.hooks import SHORT
-from rollwise.numbers.printed import column, in_common, percents
+from rollwise.numbers.printed import certified, column, in_common, percents
 
 MOST_SCORES = 40  # of a distribution, in a table
 FEW = 10  # rows of a strategy, or positions of a learner
@@ -73,14 +73,19 @@ def _findings(of: Any) -> Blocks:
 
 
 def _solution(of: Any) -> Blocks:
+    from rollwise.answer.average import average_of
     from rollwise.answer.rows import ROWS_SEARCHED
+    from rollwise.derive.average import Average
     from rollwise.documents.answers import strategy_rows
     from rollwise.words import in_words
 
     few = len(of) <= ROWS_SEARCHED  # soon sorted
     states = of.states_where()[:FEW] if few else np.arange(FEW)
     rows = strategy_rows(in_words(of.game, of.cells_of(states)))
-    return [repr(of)[1:-1], rows, f"{len(states)} of {len(of):,} states, see table()"]
+    head = repr(of)[1:-1]
+    if isinstance(of.game, Average):
+        head = f"{of.title}: average in the long run {certified(*average_of(of))}"
+    return [head, rows, f"{len(states)} of {len(of):,} states, see table()"]
 
 
 def _equilibrium(of: Any) -> Blocks:
