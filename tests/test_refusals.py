@@ -15,6 +15,7 @@ import rollwise.hidden
 from rollwise.analysis.betting import windows
 from rollwise.errors import UsageError
 from rollwise.export import export
+from rollwise.games import find
 from rollwise.games.kuhn_poker import KuhnPoker
 from rollwise.games.pig import Pig, Piglet
 from rollwise.games.threes import Threes
@@ -317,6 +318,8 @@ def test_wrong_use_is_refused_in_a_line_and_writes_nothing(case, tmp_path):
             "whole number",
         ),
         (lambda: rollwise.evaluate(PIGLET, "random", method="iterative", theta=-1), "less than 0"),
+        (lambda: find(3), "a game has a name, such as 'pig', or a path, not 3"),
+        (lambda: find(Path("no/such.py")), "no/such.py"),
         (lambda: learn(PIGLET, 10), "a graph is wanted"),
         (lambda: learn(rollwise.build(PIGLET), "many"), "games is 'many'; it must be a whole num"),
         (lambda: simulate(PIGLET, "random", games=1.5), "games is 1.5; it must be a whole number"),
