@@ -388,6 +388,7 @@ def tournament_document(graph: StateGraph, results: Tournament) -> Ranked:
         results,
         kind="certified" if results.exact else "estimated",
         unit=AVERAGE if results.is_average else graph.view.worth_name,
+        games=results.games or None,
         **_lists(results, "first", "both", "errors"),
         equally_good=results.ties,
     )
