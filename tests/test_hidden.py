@@ -32,6 +32,7 @@ from rollwise.games import available
 from rollwise.games.kuhn_poker import KuhnPoker
 from rollwise.games.leduc_poker import LeducPoker
 from rollwise.games.liars_dice import LiarsDice
+from rollwise.games.rock_paper_scissors_dice import RockPaperScissorsDice
 from rollwise.games.simultaneous import SimultaneousHog, SimultaneousPig
 from rollwise.hidden import answer as answers
 from rollwise.hidden import solve
@@ -542,3 +543,13 @@ def test_limits_are_kept():
     for limit in (10, 100):
         with pytest.raises(TooManyStates, match=f"more than {limit}"):
             solve(LiarsDice(sides=3), max_states=limit)
+
+
+def test_given_policies_prove_no_more_than_their_best_responses_leave():
+    for game in (KuhnPoker(), RockPaperScissorsDice()):
+        answer = solve(game)
+        other = answer.with_policies(("random", "optimal"))
+        assert other.low < answer.low - 0.05
+        assert other.low <= answer.value <= other.high
+        assert "gains by another strategy (proved" not in str(other)
+        assert answer.with_policies(("optimal", "optimal")).low == answer.low
