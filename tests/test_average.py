@@ -25,6 +25,7 @@ from rollwise.errors import ParameterError, RulesError
 from rollwise.game import Game, parameter
 from rollwise.games.farkle import Zilch
 from rollwise.games.frozen_lake import FrozenLake
+from rollwise.numbers.printed import certified
 from rollwise.proofs.check_rules import Claims, check_rules
 from rollwise.then import AGAIN, DRAW, PASS, WIN, is_over
 
@@ -639,3 +640,10 @@ def test_values_of_positions_are_said_to_be_those_of_a_cycle(command, tmp_path):
     done = run(command, str(tmp_path / "parrondo.py"), *more)
     assert done.returncode == 0, done.stderr
     assert "a game is a cycle" in done.stderr
+
+
+def test_a_notebook_shows_the_average():
+    solution = rollwise.solve(Machine())
+    assert "a cycle at this rate brings" in repr(solution)
+    shown = certified(*average_of(solution))
+    assert f"average in the long run {shown}" in solution._repr_html_()

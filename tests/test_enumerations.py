@@ -18,6 +18,7 @@ from rollwise.graph.layout import members_of
 from rollwise.graph.naming import state_text
 from rollwise.graph.typed import typed_state
 from rollwise.hidden.reading import named_fields
+from rollwise.learn import learn
 from rollwise.plot.boards import Cards
 
 RULES = '''
@@ -118,6 +119,12 @@ def test_members_are_printed_by_name(sheet):
     assert "light red, seen (red, dark_blue), steps 2" in game.describe(game.start())
     rows = output("table", sheet, "--where", "light == GREEN and steps == 0").splitlines()
     assert rows[1].split()[:4] == ["green", "red", "red", "0"]
+    rows = output("learn", sheet, "--games", "50", "--seed", "1").splitlines()
+    row = next(line.split() for line in rows if line.split()[-1:] == ["50"])  # the start
+    assert row[:4] == ["red", "red", "dark_blue", "2"]
+    learned = json.loads(output("learn", sheet, "--games", "50", "--seed", "1", "--json"))
+    assert learned["words"]["light"] == {"0": "red", "1": "green", "7": "dark_blue"}
+    assert "dark_blue" in str(learn(solution.graph, 50, seed=1))
     asked = output("advise", sheet, "--json", "--state", state.replace(" ", ""))
     assert json.loads(asked)["state"] == here.named
     with pytest.raises(UnknownState, match="light=green, seen=.red, red., steps=7"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 from dataclasses import dataclass
 from functools import lru_cache
@@ -454,3 +455,23 @@ def test_an_opponent_who_never_ends_a_turn_is_refused(monkeypatch):
 
     with pytest.raises(EndlessPlay, match="in the state place=0"):
         play()
+
+
+def test_an_environment_in_play_can_be_pickled():
+    """Also after it has told a game, with a state whose fields are tuples."""
+    env = GameEnv("bear-off", checkers=2, render_mode="ansi")
+    env.reset(seed=1)
+    again = pickle.loads(pickle.dumps(env))
+    assert again.render() == env.render()
+    one, other = (each.step(int(np.flatnonzero(each.action_masks())[0])) for each in (env, again))
+    assert one[1:4] == other[1:4]
+    assert np.array_equal(one[0], other[0])
+
+
+def test_an_illegal_action_ends_a_game_of_agents_at_its_reward():
+    game = env("threes", dice=1, illegal_reward=-50.0)
+    game.reset(seed=1)
+    mask = game.observe(game.agent_selection)["action_mask"]
+    game.step(int(np.flatnonzero(mask == 0)[0]))
+    assert game.rewards["player_0"] == -50.0
+    assert game.terminations["player_0"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import re
 import tomllib
@@ -31,6 +32,7 @@ from rollwise.games import available
 from rollwise.games.kuhn_poker import KuhnPoker
 from rollwise.games.leduc_poker import LeducPoker
 from rollwise.games.liars_dice import LiarsDice
+from rollwise.games.rock_paper_scissors_dice import RockPaperScissorsDice
 from rollwise.games.simultaneous import SimultaneousHog, SimultaneousPig
 from rollwise.hidden import answer as answers
 from rollwise.hidden import solve
@@ -247,7 +249,7 @@ def test_answers_known_from_elsewhere(known):
 def test_open_play_gives_the_value_of_the_linear_program():
     for game in (KuhnPoker(), LiarsDice(sides=3, wild="none"), LiarsDice(sides=2, dice=2)):
         openly = open_game(read(game))
-        found = minimize_regret_openly(openly, 1e-4, 2000, 60.0)
+        found = minimize_regret_openly(openly, 1e-4, 2000, math.inf)
         exact = solve(game).value
         assert found.low <= exact <= found.high <= found.low + 2e-4
         assert (found.low, found.high, found.rounding) == open_bounds(openly, found.sums)
@@ -278,7 +280,7 @@ def test_the_bounds_of_open_play_are_those_of_the_tree():
     game = LiarsDice(sides=3)
     positions = read(game)
     openly = open_game(positions)
-    found = minimize_regret_openly(openly, 1e-9, 5, 60.0)
+    found = minimize_regret_openly(openly, 1e-9, 5, math.inf)
     one = answers.OpenAnswer(positions, found.low, found.high, "", {}, open=openly, found=found)
     tree = unfold(positions)
     strategies = [np.ones(seat.n_sequences) for seat in tree.seats]
@@ -541,3 +543,13 @@ def test_limits_are_kept():
     for limit in (10, 100):
         with pytest.raises(TooManyStates, match=f"more than {limit}"):
             solve(LiarsDice(sides=3), max_states=limit)
+
+
+def test_given_policies_prove_no_more_than_their_best_responses_leave():
+    for game in (KuhnPoker(), RockPaperScissorsDice()):
+        answer = solve(game)
+        other = answer.with_policies(("random", "optimal"))
+        assert other.low < answer.low - 0.05
+        assert other.low <= answer.value <= other.high
+        assert "gains by another strategy (proved" not in str(other)
+        assert answer.with_policies(("optimal", "optimal")).low == answer.low

@@ -15,6 +15,7 @@ import rollwise.hidden
 from rollwise.analysis.betting import windows
 from rollwise.errors import UsageError
 from rollwise.export import export
+from rollwise.games import find
 from rollwise.games.kuhn_poker import KuhnPoker
 from rollwise.games.pig import Pig, Piglet
 from rollwise.games.threes import Threes
@@ -308,9 +309,23 @@ def test_wrong_use_is_refused_in_a_line_and_writes_nothing(case, tmp_path):
         (lambda: Threes(dice=2).chase("far"), "target must be a whole number"),
         (lambda: Threes(dice=2).chase(np.int64(3)), "a number of NumPy: write int"),
         (lambda: PIGLET.within(0.5), "turns must be a whole number"),
+        (
+            lambda: rollwise.solve(PIGLET, method="value-iteration", options={"epsilon": -1}),
+            "epsilo",
+        ),
+        (
+            lambda: rollwise.solve(PIGLET, method="exact", options={"max_digits": "x"}),
+            "whole number",
+        ),
+        (lambda: rollwise.evaluate(PIGLET, "random", method="iterative", theta=-1), "less than 0"),
+        (lambda: find(3), "a game has a name, such as 'pig', or a path, not 3"),
+        (lambda: find(Path("no/such.py")), "no/such.py"),
         (lambda: learn(PIGLET, 10), "a graph is wanted"),
         (lambda: learn(rollwise.build(PIGLET), "many"), "games is 'many'; it must be a whole num"),
         (lambda: simulate(PIGLET, "random", games=1.5), "games is 1.5; it must be a whole number"),
+        (lambda: simulate(MANY, "random", games=9), "give a list with a policy for each seat"),
+        (lambda: simulate(PIGLET, ["random"], "random", games=9), "no opponent besides"),
+        (lambda: simulate(Threes(dice=1), ["random"], games=9), "give its policy, and not a list"),
         (lambda: export(PIGLET, "piglet.json", "json"), "a solution is wanted"),
         (lambda: export(rollwise.solve(PIGLET), "no/such.json", "json"), "can't be written"),
         (lambda: windows(rollwise.solve(PIGLET)), "no doubling cube"),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import pickle
 
+import numpy as np
 import pytest
 from cli_runner import output, run
 
@@ -24,7 +26,7 @@ from rollwise.games.threes import Threes
 from rollwise.hooks import InWords
 from rollwise.learn import Learner, learn
 from rollwise.simulate import simulate, tournament
-from rollwise.simulate.seats import simulate_seats, tournament_of_many
+from rollwise.simulate.seats import tournament_of_many
 
 PIGLET, THREES, MANY = Piglet(target=3), Threes(dice=2), Pig(target=3, players=3)
 
@@ -39,7 +41,7 @@ def seats(find):
 RESULTS = {
     "match": lambda: simulate(PIGLET, "hold-at-2", "optimal", games=100, seed=1),
     "tournament": lambda: tournament(PIGLET, ["optimal", "random"]),
-    "seats": lambda: seats(lambda graph, of: simulate_seats(graph, of[:1], games=100, seed=1)),
+    "seats": lambda: simulate(MANY, ["optimal", "random", "random"], games=100, seed=1),
     "seatings": lambda: seats(lambda graph, of: tournament_of_many(graph, of, None)),
     "equilibrium": lambda: rollwise.equilibrium(MANY),
     "evaluation": lambda: rollwise.evaluate(PIGLET, "random"),
@@ -71,6 +73,29 @@ def test_a_result_has_a_short_line_and_a_view(name):
     assert result._repr_html_().startswith(("<p>", "<div", "<pre>"))
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        *RESULTS.values(),
+        lambda: rollwise.solve(MANY),
+        lambda: rollwise.solve_by_layers(PIGLET),
+        lambda: rollwise.distribution(THREES),
+        lambda: rollwise.check(PIGLET),
+    ],
+)
+def test_results_go_to_other_processes(make):
+    result = make()
+    again = pickle.loads(pickle.dumps(result))
+    assert repr(again) == repr(result)
+    assert again._repr_html_() == result._repr_html_()
+
+
+def test_a_response_goes_to_another_process_with_its_policy():
+    response = rollwise.best_response(PIGLET, "random")
+    again = pickle.loads(pickle.dumps(response))
+    assert np.array_equal(again.response.probability, response.response.probability)
+
+
 def test_a_match_and_a_tournament_are_told_as_on_the_command_line():
     asked = ("simulate", "piglet", "target=3", "--policy", "random", "--games", "50", "--seed", "7")
     assert str(simulate(PIGLET, "random", games=50, seed=7)) == output(*asked).rstrip("\n")
@@ -78,10 +103,29 @@ def test_a_match_and_a_tournament_are_told_as_on_the_command_line():
     assert str(tournament(PIGLET, ["random", "hold-at-2"])) == output(*asked).rstrip("\n")
 
 
+def test_seats_are_told_as_on_the_command_line():
+    asked = ("simulate", "pig", "target=3", "players=3", "--policy", "optimal,random,random")
+    played = simulate(MANY, ["optimal", "random", "random"], games=50, seed=7)
+    assert str(played) == output(*asked, "--games", "50", "--seed", "7").rstrip("\n")
+    assert (
+        played.exact.win_probabilities
+        == rollwise.evaluate(MANY, ["optimal", "random", "random"]).win_probabilities
+    )
+
+
 def test_a_match_of_optimal_policies_tells_of_ties():
     assert "several actions are equally good" in str(
         simulate(Threes(), "optimal", games=50, seed=7)
     )
+
+
+def test_a_policy_and_a_tournament_tell_of_ties():
+    game = Threes()
+    for result in (
+        rollwise.evaluate(game, "0.5*optimal+0.5*random"),
+        tournament(game, ["optimal", "take-one"]),
+    ):
+        assert "several actions are equally good" in str(result)
 
 
 def test_a_learner_names_its_game():

@@ -30,7 +30,9 @@ class MethodRun:
     ----------
     method : str
     status : str
-        The way it ended, or the reason for not running; for estimates also the sample.
+        The way it ended.
+    note : str
+        The reason for not running, the sample of an estimate, or another remark; else empty.
     sweeps : int or None
         Or linear systems, simplex iterations, nodes: see the method.
     seconds : float or None
@@ -54,6 +56,7 @@ class MethodRun:
     claimed_error: float | None = None
     optimal_policy: bool | None = None
     result: MethodResult | None = None
+    note: str = ""
 
 
 def compare_methods(
@@ -113,19 +116,20 @@ def compare_methods(
         try:
             result = run_settled(graph, method.name, **options)
         except RollwiseError as error:
-            rows.append(MethodRun(method.name, f"not run: {error}"))
+            rows.append(MethodRun(method.name, "not run", note=str(error)))
             continue
         is_finite = bool(np.all(np.isfinite(result.values)))
         rows.append(
             MethodRun(
                 method.name,
-                _ending(result),
+                str(result.status),
                 result.sweeps,
                 result.seconds,
                 _distance(result.values, values),
                 result.claimed_error,
                 is_optimal(graph, values, certificate.bounds, result) if is_finite else None,
                 result,
+                _note(result),
             )
         )
     return rows, certificate.bound
@@ -139,13 +143,13 @@ def _distance(found: NDArray[np.float64], values: NDArray[np.float64]) -> float 
     return float(np.max(np.abs(found[~same] - values[~same]), initial=0.0))
 
 
-def _ending(result: MethodResult) -> str:
-    """The status of a method, with the sample of an estimate."""
-    if not result.estimated:
-        return str(result.status)
+def _note(result: MethodResult) -> str:
+    """The sample of an estimate, or the method's own remark."""
     details = result.details
+    if not result.estimated:
+        return str(details.get("note", ""))
     return (
-        f"{result.status}: {details['entries']:,} entries, each drawn {details['samples']:,} "
+        f"{details['entries']:,} entries, each drawn {details['samples']:,} "
         f"times, seed {details['seed']}; it claims its largest standard error, which is no bound"
     )
 

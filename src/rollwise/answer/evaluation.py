@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Self, TypeAlias, overload
 
 import numpy as np
@@ -30,9 +30,10 @@ from rollwise.derive.seats import Seats, take_seats
 from rollwise.errors import ForMorePlayers, UsageError
 from rollwise.graph import StateGraph, win_probability
 from rollwise.graph.choices import look_ahead, taken
-from rollwise.graph.policies import Policy
+from rollwise.graph.policies import Policy, Ties, ties_in_play
 from rollwise.hooks import InWords
 from rollwise.many.seats import Stakes, against_all, seen_from
+from rollwise.methods import Setting
 from rollwise.methods.result import MethodResult, Status
 from rollwise.methods.value_iteration import value_iteration
 from rollwise.numbers.printed import CHANCE_ROUNDING
@@ -185,6 +186,11 @@ METHODS = ("exact", "iterative")
 ITERATIVE = ("theta", "order", "max_sweeps", "time_limit", "on_sweep", "on_values")  # options
 SeatPolicies: TypeAlias = "list[AnyPolicy] | tuple[AnyPolicy, ...]"
 THETA = 1e-10
+LIMITS = (
+    Setting("theta", float, THETA, ""),
+    Setting("max_sweeps", int, None, ""),
+    Setting("time_limit", float, None, ""),
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -214,6 +220,8 @@ class Evaluation(InWords):
         The stopping threshold of the iterative method, which is no bound on the error.
     n_solved : int
         Number of solved positions, counted for each seat.
+    ties : Ties or None
+        The ties of an optimal policy from the starts; other choices in them may give other figures.
     """
 
     graph: StateGraph = field(repr=False)
@@ -229,6 +237,7 @@ class Evaluation(InWords):
     history: Sequence[float] = field(default=(), repr=False)
     theta: float | None = None
     n_solved: int = 0
+    ties: Ties | None = None
 
     @property
     def is_score(self) -> bool:
@@ -324,6 +333,9 @@ def _check_method(method: str, iterative: Mapping[str, Any]) -> None:
     if unknown := [name for name in iterative if name not in ITERATIVE]:
         names = ", ".join(ITERATIVE)
         raise UsageError(f"the iterative method has no option {unknown[0]!r} (it has {names})")
+    for setting in LIMITS:
+        if iterative.get(setting.name) is not None:
+            setting.check("the method iterative", iterative[setting.name])
 
 
 def _opponent(policies: Policies, against: AnyPolicy) -> Policy:
@@ -411,12 +423,7 @@ def evaluate(
         if against is not None or starts is not None or method != "exact":
             raise UsageError("a list of policies, one a seat, is evaluated exactly, from the start")
         return _shares(Policies.of(game, any_players=True), policy)
-    try:
-        policies = Policies.of(game)
-    except ForMorePlayers as error:
-        title, _, _ = str(error).partition(": this is")
-        advice = f"{title}: give a list with a policy for each seat, as in [{policy!r}, ...]"
-        raise ForMorePlayers(advice, error.game) from None
+    policies = without_a_list(game, policy)
     graph, mine = policies.graph, policies.find(policy)  # type: ignore[arg-type]
     theirs = None if against is None else _opponent(policies, against)
     seats = take_seats(graph, [mine] if theirs is None else [mine, theirs], starts)
@@ -429,9 +436,37 @@ def evaluate(
     names, bounds = (mine.name, mine.name if theirs is None else theirs.name), None
     if certificate is not None:
         bounds = certificate.bounds
-    return Evaluation.of(
-        graph, names, seats, result, bounds, method=method, history=history, theta=theta
-    )
+    how: dict[str, Any] = {"method": method, "history": history, "theta": theta}
+    ties = ties_between(graph, mine, theirs, 0 if starts is None else starts)
+    return Evaluation.of(graph, names, seats, result, bounds, **how, ties=ties)
+
+
+def ties_between(
+    graph: StateGraph, mine: Policy, theirs: Policy | None, start: int | Sequence[int] = 0
+) -> Ties | None:
+    """The ties on which the figures of a policy rest, against itself or another; None without any.
+
+    Against itself an optimal policy has the value of the game, whichever it is; a mixture hasn't.
+    """
+    if (theirs is None or theirs is mine) and not mine.mixes:
+        return None
+    return ties_in_play(graph, mine, theirs, start=start)
+
+
+def without_a_list(game: Subject, policy: object) -> Policies:
+    """The policies of a game for one or two.
+
+    Raises
+    ------
+    ForMorePlayers
+        A game for more takes a list of policies.
+    """
+    try:
+        return Policies.of(game)
+    except ForMorePlayers as error:
+        title, _, _ = str(error).partition(": this is")
+        advice = f"{title}: give a list with a policy for each seat, as in [{policy!r}, ...]"
+        raise ForMorePlayers(advice, error.game) from None
 
 
 def _shares(policies: Policies, given: Sequence[AnyPolicy]) -> Shares:
@@ -562,11 +597,6 @@ def best_response(
     seats = take_seats(policies.graph, [None, opponent], starts)
     result, certificate, _ = solve_and_certify(seats.graph)
     name = f"best response to {opponent.name}"
-
-    def find_response() -> Policy:
-        ahead = look_ahead(seats.graph, result.values, certificate.bounds)
-        return seats.respond(opponent, name, taken(seats.graph, ahead))
-
     return BestResponse.of(
         policies.graph,
         (name, opponent.name),
@@ -574,5 +604,17 @@ def best_response(
         result,
         certificate.bounds,
         method="exact",
-        find_response=find_response,
+        find_response=partial(_response, seats, opponent, name, result.values, certificate.bounds),
     )
+
+
+def _response(
+    seats: Seats,
+    opponent: Policy,
+    name: str,
+    values: NDArray[np.float64],
+    bounds: NDArray[np.float64],
+) -> Policy:
+    """The best response with these values, as a policy of the game."""
+    ahead = look_ahead(seats.graph, values, bounds)
+    return seats.respond(opponent, name, taken(seats.graph, ahead))

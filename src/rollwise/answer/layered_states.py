@@ -34,6 +34,10 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
+def _in_memory(rows: Ints | slice) -> None:
+    """The check of rows that no file holds."""
+
+
 @dataclass(frozen=True, eq=False)
 class LayeredStates:
     """The positions of a game, sorted by layers.
@@ -81,7 +85,7 @@ class LayeredStates:
     keep: str = ALL
     n_found: int | None = None
     first_rows: Mapping[int, list[int]] = field(default_factory=dict)
-    require_rows: Callable[[Ints | slice], None] = lambda rows: None  # in memory
+    require_rows: Callable[[Ints | slice], None] = _in_memory
 
     @classmethod
     def of(

@@ -1017,6 +1017,8 @@ class Solution:
             number = chance(self.value, self.error_bound)
         winner = "the player" if self.space.players == 1 else "the first player"
         what = self.worth_name if self.is_score else f"{winner} wins"
+        if self.game is not None and self.game.made_from.objective == "average":
+            what = "a cycle at this rate brings"
         worth = f"{what} {number}"
         return f"<Solution of {self.title}: {worth} ({self.status})>"
 

@@ -221,6 +221,13 @@ class MethodRow(Part, frozen=True):
     error: Annotated[Number, unit("value", "largest error of any state")]
     claimed_error: Annotated[Number, unit("value", "the method's own bound or estimate")]
     optimal_policy: Annotated[bool | None, about("whether the chosen actions have no loss")]
+    note: Annotated[Maybe[str], about("the reason for the status, or the sample of estimates")] = (
+        UNSET
+    )
+
+    @classmethod
+    def from_result(cls, source: Any, **others: Any) -> Self:
+        return super().from_result(source, note=source.note or UNSET, **others)
 
 
 class Compared(GameDocument, frozen=True, kw_only=True, tag="rollwise/compare/1"):
@@ -235,7 +242,7 @@ class Compared(GameDocument, frozen=True, kw_only=True, tag="rollwise/compare/1"
         cells = (
             (
                 row.method,
-                row.status.partition(": ")[0],
+                row.status,
                 "" if row.sweeps is None else f"{row.sweeps:,}",
                 "" if row.seconds is None else f"{row.seconds:.3f}",
                 "" if row.error is None else rounded_up(row.error),
@@ -246,12 +253,7 @@ class Compared(GameDocument, frozen=True, kw_only=True, tag="rollwise/compare/1"
         )
         heads = ("method", "status", "sweeps", "seconds", "error", "claimed error")
         yield Rows((*heads, "optimal policy"), cells, left=("method",))
-        yield from (f"{row.method}: {row.status}" for row in self.rows if ": " in row.status)
-        if ("linear-programming", "not a fixed point") in ((x.method, x.status) for x in self.rows):
-            yield (
-                "linear-programming: not a fixed point: the method is for one player; with two "
-                "players the smallest sum of its values may miss the true ones"
-            )
+        yield from (f"{row.method}: {row.status}: {row.note}" for row in self.rows if row.note)
         if any(row.status == "out of time" for row in self.rows):
             yield f"out of time: each method had {self.time_limit:g} s (--time-limit)"
         yield (

@@ -31,7 +31,7 @@ from rollwise.documents.model import (
 )
 from rollwise.documents.simulated import Seats
 from rollwise.documents.solved import AVERAGE, Unit, seats_worth
-from rollwise.graph.naming import state_text
+from rollwise.graph.naming import in_fields, state_text
 from rollwise.numbers.printed import (
     POINTS,
     column,
@@ -182,6 +182,10 @@ class LearnedPolicy(GameDocument, frozen=True, kw_only=True, tag="rollwise/learn
     estimate_name: Annotated[Maybe[str], about("win_rate, score or payoff")] = UNSET
     start: Maybe[StartEstimate] = UNSET
     rows: Annotated[Maybe[list[dict[str, Any]]], about("learned action and estimate")] = UNSET
+    words: Annotated[
+        Maybe[dict[str, dict[int, str]]],
+        about("members of enumerations, by the fields and the numbers of `rows`"),
+    ] = UNSET
     grid_origin: Annotated[
         Maybe[dict[str, int]], about("the fields that number rows and columns, from these on")
     ] = UNSET
@@ -257,6 +261,7 @@ class LearnedPolicy(GameDocument, frozen=True, kw_only=True, tag="rollwise/learn
 
         yield ""
         heads = list(shown[0])
+        shown = [in_fields(row, row.values(), self.words or {}) for row in shown]
         cells = [[cell(name, value) for name, value in row.items()] for row in shown]
         yield Rows(heads, cells, left=("action",))
         if len(rows) > len(shown):
@@ -305,6 +310,8 @@ def learned_document(
         Its result against an opponent.
     """
     graph, more = learned.graph, with_rows(learned.table())
+    if graph.words:
+        more["words"] = graph.words
     actions, estimates = learned.grid(learned.labels), learned.grid(learned.estimates)
     if actions is not None and estimates is not None:
         origin = map(int, graph.states.min(axis=0))

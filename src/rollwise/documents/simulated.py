@@ -34,10 +34,8 @@ from rollwise.numbers.printed import (
 )
 
 if TYPE_CHECKING:
-    from rollwise.answer.evaluation import Shares
     from rollwise.game import Game
     from rollwise.graph import StateGraph
-    from rollwise.graph.policies import Ties
     from rollwise.simulate import Match, ToldMove, Tournament
     from rollwise.simulate.seats import Played, SeatsTournament
 
@@ -244,13 +242,13 @@ def match_document(game: StateGraph | Game, match: Match) -> Simulated:
     )
 
 
-def seats_match_document(graph: StateGraph, played: Played, exact: Shares | None) -> Simulated:
+def seats_match_document(graph: StateGraph, played: Played) -> Simulated:
     """Many games of several seats, with the exact figures beside them."""
     (name,) = seats_worth(graph, ())
     rates = "payoff_means" if name == "payoffs" else "win_rates"
     facts: dict[str, Any] = {"unit": graph.view.worth_name}
     facts |= {"win_rates": UNSET, rates: played.win_rates, name: None, "error_bound": None}
-    if exact is not None:
+    if (exact := played.exact) is not None:
         facts |= {name: list(exact.win_probabilities), "error_bound": exact.error_bound}
     return Simulated.on(graph, played, kind="estimated", **facts)
 
@@ -383,23 +381,16 @@ class Ranked(GameDocument, frozen=True, kw_only=True, tag="rollwise/tournament/1
         )
 
 
-def tournament_document(
-    graph: StateGraph, results: Tournament, ties: Ties | None, *, is_average: bool = False
-) -> Ranked:
-    """Every policy against every other.
-
-    Parameters
-    ----------
-    is_average : bool
-        The results are averages of endless play.
-    """
+def tournament_document(graph: StateGraph, results: Tournament) -> Ranked:
+    """Every policy against every other."""
     return Ranked.on(
         graph,
         results,
         kind="certified" if results.exact else "estimated",
-        unit=AVERAGE if is_average else graph.view.worth_name,
+        unit=AVERAGE if results.is_average else graph.view.worth_name,
+        games=results.games or None,
         **_lists(results, "first", "both", "errors"),
-        equally_good=ties,
+        equally_good=results.ties,
     )
 
 

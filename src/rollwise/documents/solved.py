@@ -214,6 +214,9 @@ class Solved(GameDocument, frozen=True, kw_only=True, tag="rollwise/solve/1"):
     status: Annotated[str, about("certified, estimated, or the reason for an unproved answer")]
     states: Annotated[int, about("positions before a throw")]
     after_throws: Annotated[Maybe[int], about("situations after a throw")] = UNSET
+    throws_counted: Annotated[
+        Maybe[bool], about("false: states, actions and outcomes leave the throws out")
+    ] = UNSET
     keep: Annotated[Maybe[str], about("by layers: all, or start")] = UNSET
     kept_states: Annotated[Maybe[int], about("by layers: states with a kept answer")] = UNSET
     actions: int
@@ -310,7 +313,8 @@ class Solved(GameDocument, frozen=True, kw_only=True, tag="rollwise/solve/1"):
         if self.cube:
             yield from self.cube.blocks()
         if self.layers:
-            yield f"  {sizes_text(self)} in {self._layers_text()}"
+            aside = " (without the throws)" if self.throws_counted is False else ""
+            yield f"  {sizes_text(self)}{aside} in {self._layers_text()}"
             if self.keep == "start":
                 yield "  kept: the answer of the start; --save FOLDER keeps all"
             yield f"  strategy-iteration by layers: {spent}"
@@ -583,6 +587,7 @@ def _layers_facts(solution: Solution) -> dict[str, Any]:
     start = space.states[space.start].tolist()
     return {
         **sizes(space),
+        "throws_counted": False if space.has_throws else UNSET,
         "keep": space.keep,
         "kept_states": len(solution),
         "layers": len(space.progress),

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from rollwise.documents.model import Aligned, Rows, html_of, text_of
-from rollwise.graph.naming import state_text
+from rollwise.graph.naming import in_fields, state_text
 from rollwise.hooks import SHORT
-from rollwise.numbers.printed import column, in_common, percents
+from rollwise.numbers.printed import certified, column, in_common, percents
 
 MOST_SCORES = 40  # of a distribution, in a table
 FEW = 10  # rows of a strategy, or positions of a learner
@@ -73,14 +73,19 @@ def _findings(of: Any) -> Blocks:
 
 
 def _solution(of: Any) -> Blocks:
+    from rollwise.answer.average import average_of
     from rollwise.answer.rows import ROWS_SEARCHED
+    from rollwise.derive.average import Average
     from rollwise.documents.answers import strategy_rows
     from rollwise.words import in_words
 
     few = len(of) <= ROWS_SEARCHED  # soon sorted
     states = of.states_where()[:FEW] if few else np.arange(FEW)
     rows = strategy_rows(in_words(of.game, of.cells_of(states)))
-    return [repr(of)[1:-1], rows, f"{len(states)} of {len(of):,} states, see table()"]
+    head = repr(of)[1:-1]
+    if isinstance(of.game, Average):
+        head = f"{of.title}: average in the long run {certified(*average_of(of))}"
+    return [head, rows, f"{len(states)} of {len(of):,} states, see table()"]
 
 
 def _equilibrium(of: Any) -> Blocks:
@@ -95,7 +100,7 @@ def _advice(of: Any) -> Blocks:
 
 def _evaluation(of: Any, place: str = "answers.evaluation_document") -> Blocks:
     state = int(np.argmin(np.isnan(of.values)))  # the first one that was evaluated
-    return _document(place, of.graph, of, state)
+    return _document(place, of.graph, of, state, of.ties)
 
 
 def _grid(of: Any) -> Blocks:
@@ -137,11 +142,13 @@ def _cell(number: Any) -> str:
 
 def _learned(of: Any) -> Blocks:
     table = of.table()
-    head = table.sort("visits", descending=True, maintain_order=True).head(FEW)
+    head = table.sort(table.columns[-1], descending=True, maintain_order=True).head(FEW)
+    rows = [in_fields(head.columns, row, of.graph.words) for row in head.rows()]
+    cells = [tuple(map(_cell, row.values())) for row in rows]
     return [
         f"{of.graph.title}: learned by {of.method} from {of.games:,} games, M {of.explore:g}, seed "
         f"{of.seed} (estimates)",
-        Rows(head.columns, [tuple(map(_cell, row)) for row in head.rows()], left=("action",)),
+        Rows(head.columns, cells, left=("action",)),
         f"the {len(head)} most visited of {len(table):,} positions, see table()",
     ]
 
@@ -201,10 +208,10 @@ VIEWS: dict[str, Callable[[Any], Blocks]] = {
     "learn.learned.Learned": _learned,
     "simulate.match.Match": (lambda of: _document("simulated.match_document", of.subject, of)),
     "simulate.tournament.Tournament": (
-        lambda of: _document("simulated.tournament_document", of.subject, of, None)
+        lambda of: _document("simulated.tournament_document", of.subject, of)
     ),
     "simulate.seats.Played": (
-        lambda of: _document("simulated.seats_match_document", of.subject, of, None)
+        lambda of: _document("simulated.seats_match_document", of.subject, of)
     ),
     "simulate.seats.SeatsTournament": (
         lambda of: _document("simulated.seats_tournament_document", of.subject, of)

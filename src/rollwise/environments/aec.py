@@ -16,19 +16,22 @@ gymnasium = need("gymnasium")
 pettingzoo = need("pettingzoo")
 
 
-def env(game: str | Game | type[Game], **options: Any) -> Any:
-    """A game for PettingZoo, with its usual wrappers: an illegal action loses.
+def env(game: str | Game | type[Game], *, illegal_reward: float = -1.0, **options: Any) -> Any:
+    """A game for PettingZoo, with its usual wrappers: an illegal action ends the game.
 
     Parameters
     ----------
     game : str, Game or subclass of Game
         A game, or the name or class of one, with its `parameters`.
+    illegal_reward : float
+        The reward of an illegal action. A loss has -1; a game for points needs less than its worst
+        result, or agents learn to end it.
     **options
         Of `GameAECEnv`.
     """
     wrappers = pettingzoo.utils.wrappers
     made = GameAECEnv(game, **options)
-    made = wrappers.TerminateIllegalWrapper(made, illegal_reward=-1)
+    made = wrappers.TerminateIllegalWrapper(made, illegal_reward=illegal_reward)
     made = wrappers.AssertOutOfBoundsWrapper(made)
     return wrappers.OrderEnforcingWrapper(made)
 

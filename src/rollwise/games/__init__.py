@@ -74,7 +74,7 @@ def names_a_file(reference: str) -> bool:
     return reference.endswith((".py", *MODELS)) or ".py:" in reference
 
 
-def find(reference: str) -> type[Game]:
+def find(reference: str | Path) -> type[Game]:
     """The game with this name, or in a file: ``path/to/file.py:ClassName``, or a model.
 
     Raises
@@ -82,6 +82,10 @@ def find(reference: str) -> type[Game]:
     UnknownGame
         There is none, or its file can't be read as rules.
     """
+    if isinstance(reference, Path):
+        reference = str(reference)
+    if not isinstance(reference, str):
+        raise UnknownGame(f"a game has a name, such as 'pig', or a path, not {shown(reference)}")
     if reference.endswith(MODELS):
         from rollwise.models import find_model
 

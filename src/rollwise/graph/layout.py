@@ -92,7 +92,7 @@ class StateLayout:
             else:
                 takes.append(itemgetter(place if size is None else slice(place, place + width)))
             place += width
-        return lambda numbers: kind._make([take(tuple(numbers)) for take in takes])
+        return partial(_made, kind, takes)
 
     def fits(self, state: Any) -> bool:
         """Whether tuples have their lengths, and unused fields their constant number."""
@@ -219,6 +219,12 @@ def _words_in(kind: Any) -> Iterator[tuple[str, int]]:
     for size in range(2, len(flags) + 1) if len(flags) <= MOST_FLAGS else ():
         for several in combinations(flags, size):
             yield JOINED.join(flag.name for flag in several), sum(several)
+
+
+def _made(kind: Any, takes: Sequence[Callable[[Sequence[int]], Any]], numbers: Any) -> Any:
+    """A state by functions that take its fields out of the numbers."""
+    given = tuple(numbers)
+    return kind._make([take(given) for take in takes])
 
 
 def _given(number: int, _: Any) -> int:

@@ -240,8 +240,17 @@ class Answer(InWords):
         return None
 
     def with_policies(self, names: tuple[str, str]) -> Answer:
-        """The same game with other strategies, for simulation."""
+        """The same game with other strategies, and the bounds that these prove."""
         raise NotImplementedError
+
+    def _proved_by(self, names: tuple[str, str]) -> dict[str, Any]:
+        """The bounds on the value of the game that strategies prove, by their best responses."""
+        if names == ("optimal", "optimal"):
+            return {}
+        (most, above), (least, below) = (
+            self.best_response(names[1 - seat], seat) for seat in (0, 1)
+        )
+        return {"low": -least - below, "high": most + above, "method": "given policies"}
 
     def probabilities_of(self, name: str, situation: Situation) -> list[float]:
         """The probabilities of the actions under a named policy other than the optimal one."""
@@ -405,7 +414,7 @@ class TreeAnswer(Answer):
         return self.tree.payoffs.astype(np.float64)
 
     def with_policies(self, names: tuple[str, str]) -> TreeAnswer:
-        return replace(self, found=self.strategies(names))
+        return replace(self, found=self.strategies(names), **self._proved_by(names))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -506,7 +515,7 @@ class StochasticAnswer(Answer):
         return (worth if seat == 0 else -worth), bound
 
     def with_policies(self, names: tuple[str, str]) -> StochasticAnswer:
-        return replace(self, players=self.strategies(names))
+        return replace(self, players=self.strategies(names), **self._proved_by(names))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import numbers
 import re
 import time
 from collections.abc import Callable, Mapping
@@ -59,9 +60,23 @@ class Setting:
             value = TRUTHS[text.lower()] if self.type is bool else self.type(text)
         except (KeyError, ValueError):
             raise UsageError(f"{method}: {self.name} is {KINDS[self.type]}, not {text!r}") from None
-        if not isinstance(value, str) and not value >= 0 and self.name != "start":
-            raise UsageError(f"{method}: {self.name} is {text}; it can't be less than 0")
+        self.check(method, value)
         return value
+
+    def check(self, method: str, value: Any) -> None:
+        """Refuse a number of another type, or a negative one but for `start`.
+
+        Raises
+        ------
+        UsageError
+        """
+        kinds: dict[type, Any] = {int: numbers.Integral, float: numbers.Real}
+        if self.type not in kinds:
+            return
+        if isinstance(value, bool) or not isinstance(value, kinds[self.type]):
+            raise UsageError(f"{method}: {self.name} is {KINDS[self.type]}, not {value!r}")
+        if not value >= 0 and self.name != "start":
+            raise UsageError(f"{method}: {self.name} is {value:g}; it can't be less than 0")
 
 
 def _about_parameters(docstring: str) -> dict[str, str]:
@@ -174,14 +189,16 @@ def run_method(graph: StateGraph, name: str, **options: Any) -> MethodResult:
     Raises
     ------
     UsageError
-        No such method, or it has no such option.
+        No such method, or it has no such option; or a number is out of range.
     """
     method = find_method(name)
     given = {option: value for option, value in options.items() if value is not None}
-    declared = method.options()
-    for option in given:
+    declared, settings = method.options(), method.settings()
+    for option, value in given.items():
         if option not in declared:
             raise UsageError(f"the method {name} has no option {option.replace('_', '-')!r}")
+        if option in settings:
+            settings[option].check(f"the method {name}", value)
     function = method.load()
     started = time.perf_counter()
     limit = given.get("time_limit")

@@ -45,6 +45,10 @@ from rollwise.methods.result import MethodResult, Status
 from rollwise.methods.value_iteration import farthest
 from rollwise.proofs.endless_play import require_settled
 
+ONE_PLAYER = (
+    "the method is for one player; with two players the smallest sum of its values may miss the "
+    "true ones"
+)
 NAME = "linear-programming"
 
 
@@ -210,6 +214,8 @@ def _result(
     relative = excess / np.where(np.abs(best) > TOLERANCE, np.abs(best), 1.0)
     worst = float(np.max(np.abs(excess)))
     right = worst <= FIXED_POINT * max(1.0, float(np.max(np.abs(x))))
+    if not right and graph.players == 2:
+        details = details | {"note": ONE_PLAYER}
     return MethodResult(
         NAME,
         values,

@@ -18,16 +18,17 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.answer.certified import Certified, solve_and_certify
-from rollwise.answer.evaluation import Evaluation, evaluate
-from rollwise.answer.references import AnyPolicy, Policies, Subject
+from rollwise.answer.evaluation import Evaluation, SeatPolicies, evaluate, without_a_list
+from rollwise.answer.references import AnyPolicy, Policies, Subject, can_be_policy
 from rollwise.cluster.pool import Pool, Threads
 from rollwise.derive.seats import take_seats
-from rollwise.errors import EndlessPlay, no_opponent
+from rollwise.errors import EndlessPlay, UsageError, no_opponent
 from rollwise.game import Game
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import chance_to_pass, is_throw, summed
@@ -40,6 +41,7 @@ from rollwise.numbers.intervals import CONFIDENCE, of_chance, of_mean
 from rollwise.numbers.printed import CHANCE_ROUNDING, estimated
 from rollwise.numbers.randomness import seed_of, stream
 from rollwise.play.games import Games, PlayTable
+from rollwise.simulate.seats import Played, simulate_seats
 
 
 def certified_at(evaluation: Evaluation, state: int = 0) -> tuple[Certified, Certified]:
@@ -463,6 +465,19 @@ SECOND_SEAT = 1 << 32  # streams of the games that the opponent begins count fro
 MOST_EXACT = 30_000_000  # outcomes of a graph up to which exact figures are computed
 
 
+@overload
+def simulate(
+    game: Subject,
+    policy: SeatPolicies,
+    against: None = None,
+    *,
+    games: int,
+    seed: int | None = None,
+    exact: bool = True,
+) -> Played: ...
+
+
+@overload
 def simulate(
     game: Subject,
     policy: AnyPolicy,
@@ -474,14 +489,29 @@ def simulate(
     exact: bool = True,
     progress: Callable[[str, int, int | None], None] | None = None,
     pool: Pool | None = None,
-) -> Match:
+) -> Match: ...
+
+
+def simulate(
+    game: Subject,
+    policy: AnyPolicy | SeatPolicies,
+    against: AnyPolicy | None = None,
+    *,
+    games: int,
+    seed: int | None = None,
+    workers: int = 1,
+    exact: bool = True,
+    progress: Callable[[str, int, int | None], None] | None = None,
+    pool: Pool | None = None,
+) -> Match | Played:
     """Play games between policies and compare them with the exact figures.
 
     Parameters
     ----------
     game : Game, Solution, StateGraph or Policies
-    policy : str, callable or Policy
-        As in `rollwise.evaluate`.
+    policy : str, callable or Policy; or a list or tuple of them
+        As in `rollwise.evaluate`: a list has the policy of each seat, in a game of any number of
+        players.
     against : optional
         The opponent's policy, by default the same one. Each of the two moves
         first in half of the games, the first one in one more if the number is odd.
@@ -501,12 +531,16 @@ def simulate(
     Returns
     -------
     Match
-        After Ctrl-C, of the games finished by then.
+        After Ctrl-C, of the games finished by then. For a list of policies, `Played`: the result of
+        each seat.
 
     Raises
     ------
     UsageError, ClusterError
-        Too few games; a policy that doesn't fit; an opponent in a solitaire game. No workers.
+        Too few games; a policy that doesn't fit; an opponent in a solitaire game; an opponent or
+        workers besides a list. No workers.
+    ForMorePlayers
+        A single policy in a game of three or more.
     EndlessPlay
         These policies may reach a state where neither ends the play, or a game goes on for more
         than a million moves.
@@ -516,8 +550,14 @@ def simulate(
     Disagreement
         A simulated figure differs from the exact one by more than chance explains.
     """
-    policies = Policies.of(game)
-    graph, mine = policies.graph, policies.find(policy)
+    if isinstance(policy, list | tuple) and all(map(can_be_policy, policy)):
+        if against is not None or workers != 1 or pool is not None:
+            raise UsageError(
+                "a list has the policies of all seats: there is no opponent besides, and one worker"
+            )
+        return _played(Policies.of(game, any_players=True), policy, games, seed, exact=exact)
+    policies = without_a_list(game, policy)
+    graph, mine = policies.graph, policies.find(policy)  # type: ignore[arg-type]
     theirs = None if against is None else policies.find(against)
     if theirs is not None and graph.players != 2:
         raise no_opponent(graph.game)
@@ -547,6 +587,15 @@ def simulate(
     match = Match(mine.name, other.name, n, games, seed, tuple(sides), tuple(notes), ties, graph)
     warn_of_disagreements(match)
     return match
+
+
+def _played(
+    policies: Policies, given: Sequence[AnyPolicy], games: int, seed: int | None, *, exact: bool
+) -> Played:
+    """Games with a policy for each seat, and the exact results."""
+    seated = [policies.find(policy) for policy in given]
+    played = simulate_seats(policies.graph, seated, games=games, seed=seed)
+    return replace(played, exact=evaluate(policies, tuple(seated))) if exact else played
 
 
 def _play(

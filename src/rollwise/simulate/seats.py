@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.answer.evaluation import from_each_seat, one_each
+from rollwise.answer.evaluation import Shares, from_each_seat, one_each
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
 from rollwise.graph.policies import Policy, seat_payoffs
@@ -35,6 +35,8 @@ class Played(InWords):
         Mean payoffs in a game with stakes.
     moves : float
         Actions in a game, on average.
+    exact : Shares or None
+        The exact results of the seats.
     subject : StateGraph
         The game.
     """
@@ -45,6 +47,7 @@ class Played(InWords):
     win_rates: tuple[float, ...]
     standard_errors: tuple[float, ...]
     moves: float
+    exact: Shares | None = field(default=None, repr=False)
     subject: StateGraph | None = field(default=None, repr=False)
 
 
@@ -95,6 +98,8 @@ def simulate_seats(
         At least 2.
     """
     games = whole_number("games", games, 2)
+    if graph.players == 1:
+        raise UsageError(f"{graph.title} is a game for one: give its policy, and not a list")
     seated = one_each(graph, policies)
     drawn = seed_of(seed)
     table, words, n = (
@@ -125,7 +130,7 @@ def simulate_seats(
         tuple(means.tolist()),
         tuple(math.sqrt(x / games) for x in spread.tolist()),
         moves / games,
-        graph,
+        subject=graph,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from rollwise.cluster.pool import Here, Pool
 from rollwise.derive.average import Average
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.graph import StateGraph, sign_of
-from rollwise.graph.policies import Policy
+from rollwise.graph.policies import Policy, Ties, ties_in_play
 from rollwise.hooks import InWords
 from rollwise.numbers.printed import CHANCE_ROUNDING
 from rollwise.numbers.randomness import derived_seed, seed_of
@@ -67,6 +67,10 @@ class Tournament(InWords):
     seed : int or None
     subject : StateGraph
         The game.
+    is_average : bool
+        Whether results are averages of endless play.
+    ties : Ties or None
+        The ties of optimal policies; other choices in them may give other figures.
     """
 
     policies: tuple[str, ...]
@@ -78,6 +82,8 @@ class Tournament(InWords):
     games: int
     seed: int | None
     subject: StateGraph | None = field(default=None, repr=False)
+    is_average: bool = False
+    ties: Ties | None = None
 
 
 def tournament(
@@ -103,7 +109,7 @@ def tournament(
     policies : sequence of str, callable or Policy
         At least two, as in `rollwise.evaluate`, with different names.
     games, seed, workers
-        Of each simulated pair; see `rollwise.simulate.simulate`.
+        Of each simulated pair; see `rollwise.simulate.simulate`. Exact results need none of them.
     exact : bool
     progress : callable, optional
         Called as ``progress("pairs", done, pairs)``.
@@ -131,12 +137,16 @@ def tournament(
             if isinstance(available.game, Average):
                 found = [average_of_policy(available.game, policy) for policy in entered]
                 entries = [Entry(name, *one) for name, one in zip(names, found, strict=True)]
-                return _alone(graph, entries, None, 0)
-            return _run(graph, entered, names, None, 0, 1, progress, pool or Here())
+                # the average doesn't depend on the choice among optimal policies
+                ties = ties_in_play(graph, *(policy for policy in entered if policy.mixes))
+                return replace(_alone(graph, entries, None, 0), is_average=True, ties=ties)
+            results = _run(graph, entered, names, None, 0, 1, progress, pool or Here())
+            return replace(results, ties=ties_in_play(graph, *entered))
         except EndlessPlay:
             pass
     seed = seed_of(seed)
-    return _run(graph, entered, names, seed, games, workers, progress, pool or Here())
+    results = _run(graph, entered, names, seed, games, workers, progress, pool or Here())
+    return replace(results, ties=ties_in_play(graph, *entered))
 
 
 def _run(

@@ -113,7 +113,7 @@ def evaluate(
     """
     _check_rows(table, state, where=where, out=out, csv=csv)
     form = form_of(out, csv=csv)
-    from rollwise.graph.policies import ties_in_play
+    from rollwise.answer.evaluation import ties_between
     from rollwise.methods.result import Status
 
     iterative = {"set": settings, "history": history}
@@ -140,10 +140,7 @@ def evaluate(
     if history is not None:
         write_history(history, evaluation.history)
     finished = evaluation.status is Status.CONVERGED
-    # against itself an optimal policy has the value of the game, whichever it is; a mixture hasn't
-    alone = theirs is None or theirs is mine
-    fixed = alone and (mine is None or not mine.mixes)
-    resting = None if fixed else ties_in_play(graph, mine, theirs, start=s)
+    resting = None if mine is None else ties_between(graph, mine, theirs, s)
     average = None
     if chosen.made_from.objective == "average" and finished and state is None:
         from rollwise.answer.average import average_of_policy

@@ -203,18 +203,15 @@ def _play_seats(
     exact: bool,
 ) -> None:
     """Play games with a policy for each seat, and print the results."""
-    from rollwise.answer.evaluation import evaluate
     from rollwise.answer.references import names_in
-    from rollwise.simulate.seats import simulate_seats
+    from rollwise.simulate import simulate as play
 
     with Progress() as progress:
         policies = policies_of(game, progress, any_players=True)
-        seated = [policies.find(name) for name in names_in(policy)]
-    played = simulate_seats(
-        policies.graph, seated, games=GAMES if games is None else games, seed=seed
-    )
-    shares = evaluate(policies, tuple(seated)) if exact else None
-    render(seats_match_document(policies.graph, played, shares))
+        seated = tuple(policies.find(name) for name in names_in(policy))
+    number = GAMES if games is None else games
+    played = play(policies, seated, games=number, seed=seed, exact=exact)
+    render(seats_match_document(policies.graph, played))
 
 
 GAMES_OF_A_PAIR, OF_SEATING = 1_000_000, 10_000
@@ -238,7 +235,6 @@ def tournament(
     --exact             Exact results, or simulated ones.
     """
     from rollwise.answer.references import names_in
-    from rollwise.graph.policies import ties_in_play
     from rollwise.simulate import tournament as play
 
     if games is not None and games < 2:
@@ -271,11 +267,7 @@ def tournament(
             )
     if results.exact:
         _tell_without_effect(games, team.number, seed)
-    # the average of endless play doesn't depend on the choice among optimal policies
-    is_average = results.exact and chosen.made_from.objective == "average"
-    mixed = [policy for policy in entered if policy.mixes or not is_average]
-    resting = ties_in_play(graph, *mixed)
-    render(tournament_document(graph, results, resting, is_average=is_average))
+    render(tournament_document(graph, results))
 
 
 def _tell_without_effect(*given: int | None) -> None:
