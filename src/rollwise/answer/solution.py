@@ -971,7 +971,11 @@ class Solution:
         return self.page(shows="strategy")
 
     def save(self, path: str | Path) -> None:
-        """Write the solution to a Parquet file, all at once or not at all (see `load`)."""
+        """Write the solution to a Parquet file, all at once or not at all (see `load`).
+
+        The file holds values, bounds and actions, but not a method's own columns, such as
+        fractions.
+        """
         from rollwise.answer.storage import save
 
         self.require_answer("a saved solution")
