@@ -973,7 +973,8 @@ class Solution:
     def save(self, path: str | Path) -> None:
         """Write the solution to a Parquet file, all at once or not at all (see `load`).
 
-        Values and bounds are kept, and fractions of the method `exact` are not.
+        The file holds values, bounds and actions, but not a method's own columns, such as
+        fractions.
         """
         from rollwise.answer.storage import save
 
