@@ -20,6 +20,7 @@ from rollwise.answer.evaluation import evaluate
 from rollwise.answer.references import Policies
 from rollwise.builders import build
 from rollwise.documents.simulated import match_document
+from rollwise.errors import UsageError
 from rollwise.games.craps import Craps
 from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.games.frozen_lake import FrozenLake
@@ -175,6 +176,17 @@ def test_tournaments_have_the_results_of_evaluate(name):
         (entry,) = [entry for entry in found.standings if entry.policy == policy]
         result = entry.result if found.first is None else found.first[k, k]
         assert result == pytest.approx(expected, abs=1e-9)
+
+
+def test_three_players_are_in_tournaments_in_python_as_on_the_command_line():
+    game, entered = Pig(players=3, target=6), ["optimal", "random"]
+    told = output("tournament", "pig", "players=3", "target=6", "--policies", ",".join(entered))
+    found = tournament(game, entered)
+    assert found.exact
+    assert str(found) in told
+    assert not tournament(game, entered, games=60, seed=1, exact=False).exact
+    with pytest.raises(UsageError, match="workers"):
+        tournament(game, entered, workers=2)
 
 
 def test_simulated_tournaments_name_what_has_so_many_games():

@@ -381,27 +381,21 @@ class Ranked(GameDocument, frozen=True, kw_only=True, tag="rollwise/tournament/1
         )
 
 
-def tournament_document(graph: StateGraph, results: Tournament) -> Ranked:
-    """Every policy against every other."""
-    return Ranked.on(
-        graph,
-        results,
-        kind="certified" if results.exact else "estimated",
-        unit=AVERAGE if results.is_average else graph.view.worth_name,
-        games=results.games or None,
-        **_lists(results, "first", "both", "errors"),
-        equally_good=results.ties,
-    )
+def tournament_document(graph: StateGraph, results: Tournament | SeatsTournament) -> Ranked:
+    """Every policy against every other, or in every seating."""
+    from rollwise.simulate.tournament import Tournament
+
+    unit = graph.view.worth_name
+    if isinstance(results, Tournament):
+        unit = AVERAGE if results.is_average else unit
+        lists = _lists(results, "first", "both", "errors") | {"equally_good": results.ties}
+    else:
+        lists = _lists(results, "results", "among", "standard_errors")
+    kind = "certified" if results.exact else "estimated"
+    return Ranked.on(graph, results, kind=kind, unit=unit, games=results.games or None, **lists)
 
 
 def _lists(found: object, *names: str) -> dict[str, Any]:
     """Arrays of a result as lists."""
     arrays = {name: getattr(found, name) for name in names}
     return {name: None if array is None else array.tolist() for name, array in arrays.items()}
-
-
-def seats_tournament_document(graph: StateGraph, results: SeatsTournament) -> Ranked:
-    """The result of each policy, over all tables with it."""
-    kind = "estimated" if results.error_bound is None else "certified"
-    lists = _lists(results, "results", "among", "standard_errors")
-    return Ranked.on(graph, results, kind=kind, unit=graph.view.worth_name, **lists)

@@ -214,6 +214,6 @@ VIEWS: dict[str, Callable[[Any], Blocks]] = {
         lambda of: _document("simulated.seats_match_document", of.subject, of)
     ),
     "simulate.seats.SeatsTournament": (
-        lambda of: _document("simulated.seats_tournament_document", of.subject, of)
+        lambda of: _document("simulated.tournament_document", of.subject, of)
     ),
 }

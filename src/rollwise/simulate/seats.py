@@ -86,6 +86,11 @@ class SeatsTournament(InWords):
     seed: int | None = None
     subject: StateGraph | None = field(default=None, repr=False)
 
+    @property
+    def exact(self) -> bool:
+        """Whether the results are exact, and not simulated."""
+        return self.error_bound is not None
+
 
 def simulate_seats(
     graph: StateGraph, policies: Sequence[Policy], *, games: int, seed: int | None = None

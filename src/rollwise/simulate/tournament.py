@@ -22,6 +22,9 @@ from rollwise.hooks import InWords
 from rollwise.numbers.printed import CHANCE_ROUNDING
 from rollwise.numbers.randomness import derived_seed, seed_of
 from rollwise.simulate.match import MOST_EXACT, certified_at, simulate
+from rollwise.simulate.seats import SeatsTournament, tournament_of_many
+
+OF_PAIR, OF_SEATING = 1_000_000, 10_000  # simulated games, unless given
 
 
 @dataclass(frozen=True)
@@ -90,18 +93,18 @@ def tournament(
     game: Subject,
     policies: Sequence[AnyPolicy],
     *,
-    games: int = 1_000_000,
+    games: int | None = None,
     seed: int | None = None,
     workers: int = 1,
     exact: bool = True,
     progress: Callable[[str, int, int | None], None] | None = None,
     pool: Pool | None = None,
-) -> Tournament:
-    """Let every policy play every other.
+) -> Tournament | SeatsTournament:
+    """Let every policy play every other, or with three or more players in every seating.
 
-    The results are exact and certified. They are simulated if `exact` is false, or if no exact
-    result is possible (a game too large, or policies that go round for ever in unreachable
-    states).
+    The results are exact and certified. They are simulated if `exact` is false, or, of up to two
+    players, if no exact result is possible (a game too large, or policies that go round for ever in
+    unreachable states).
 
     Parameters
     ----------
@@ -109,12 +112,13 @@ def tournament(
     policies : sequence of str, callable or Policy
         At least two, as in `rollwise.evaluate`, with different names.
     games, seed, workers
-        Of each simulated pair; see `rollwise.simulate.simulate`. Exact results need none of them.
+        Of each simulated pair (1,000,000 games unless given) or seating (10,000); see
+        `rollwise.simulate.simulate`. Exact results need none of them.
     exact : bool
     progress : callable, optional
         Called as ``progress("pairs", done, pairs)``.
     pool : Pool, optional
-        Its workers each take a pair; see `rollwise.cluster`.
+        Its workers each take a pair; see `rollwise.cluster`. Like `workers` for up to two players.
 
     Raises
     ------
@@ -124,8 +128,14 @@ def tournament(
     KeyboardInterrupt
         After Ctrl-C, also while games are simulated.
     """
-    available = Policies.of(game)
+    available = Policies.of(game, any_players=True)
     graph, entered = available.graph, [available.find(policy) for policy in policies]
+    if graph.players > 2:
+        if workers != 1 or pool is not None:
+            raise UsageError(f"{graph.title}: workers and pool are for up to two players")
+        played = None if exact else OF_SEATING if games is None else games
+        return tournament_of_many(graph, entered, played, seed=seed, progress=progress)
+    games = OF_PAIR if games is None else games
     names = tuple(policy.name for policy in entered)
     if len(names) < 2:
         raise UsageError("a tournament needs at least two policies")

@@ -31,7 +31,6 @@ from rollwise.cli.streams import ASKED
 from rollwise.documents.simulated import (
     match_document,
     seats_match_document,
-    seats_tournament_document,
     told_games_document,
     tournament_document,
 )
@@ -214,9 +213,6 @@ def _play_seats(
     render(seats_match_document(policies.graph, played))
 
 
-GAMES_OF_A_PAIR, OF_SEATING = 1_000_000, 10_000
-
-
 @app.command("tournament")
 def tournament(
     game: GameArgument,
@@ -248,17 +244,15 @@ def tournament(
         tell_of_cycles(chosen)
     if has_many(chosen):
         refuse_with_seats(chosen, workers=workers)
-        _play_seatings(chosen, names, games, seed, exact=exact)
-        return
     with Progress() as progress:
-        policies_by_name = policies_of(chosen, progress)
+        policies_by_name = policies_of(chosen, progress, any_players=True)
         graph = policies_by_name.graph
         entered = [policies_by_name.find(name) for name in names]
         with team.cluster_pool() as pool:
             results = play(
                 policies_by_name,
                 entered,
-                games=GAMES_OF_A_PAIR if games is None else games,
+                games=games,
                 seed=seed,
                 workers=team.number or 1,
                 exact=exact,
@@ -278,24 +272,3 @@ def _tell_without_effect(*given: int | None) -> None:
             "--no-exact simulates",
             err=True,
         )
-
-
-def _play_seatings(
-    game: Game,
-    names: list[str],
-    games: int | None,
-    seed: int | None,
-    *,
-    exact: bool,
-) -> None:
-    """Let policies play in every seating, and print their results."""
-    from rollwise.simulate.seats import tournament_of_many
-
-    with Progress() as progress:
-        policies = policies_of(game, progress, any_players=True)
-        graph, entered = policies.graph, [policies.find(name) for name in names]
-        played = None if exact else OF_SEATING if games is None else games
-        results = tournament_of_many(graph, entered, played, seed=seed, progress=progress.listener)
-    if exact:
-        _tell_without_effect(games, seed)
-    render(seats_tournament_document(graph, results))
