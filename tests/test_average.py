@@ -27,6 +27,7 @@ from rollwise.games.farkle import Zilch
 from rollwise.games.frozen_lake import FrozenLake
 from rollwise.numbers.printed import certified
 from rollwise.proofs.check_rules import Claims, check_rules
+from rollwise.simulate import simulate, tournament
 from rollwise.then import AGAIN, DRAW, PASS, WIN, is_over
 
 SHEET = """
@@ -240,6 +241,19 @@ def test_the_average_of_zilch() -> None:
     average, bound = average_of(solution)
     assert bound < 1e-9
     assert average == pytest.approx(620.855, abs=5e-4)
+
+
+@pytest.mark.needs_jit
+def test_policies_of_play_without_an_end_are_followed_for_a_cycle() -> None:
+    """In Python as on the command line, given only the rules."""
+    game = Zilch(most=1_000)
+    solution = rollwise.solve(game)
+    found = rollwise.evaluate(game, "optimal")
+    assert abs(found.values[0]) < 1e-9
+    assert simulate(game, "optimal", games=100, seed=1).games == 100
+    best, worst = tournament(game, ["random", "optimal"]).standings
+    assert (best.policy, worst.policy) == ("optimal", "random")
+    assert best.result == pytest.approx(average_of(solution)[0], abs=1e-9)
 
 
 def test_the_average_of_a_policy(tmp_path: Path) -> None:

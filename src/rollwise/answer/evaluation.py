@@ -398,7 +398,8 @@ def evaluate(
     -------
     Evaluation
         The value of the policy in every state; for a list, `Shares`, the result of each seat from
-        the start.
+        the start. In play without an end values are those of a cycle at the average of best play:
+        `rollwise.answer.average.average_of_policy` has the average of the policy.
 
     Raises
     ------

@@ -108,9 +108,12 @@ class Policies:
         elif isinstance(subject, StateGraph):
             policies = cls(subject)
         else:
+            game = require_game(subject)
             if not any_players:
-                require_two(require_game(subject))
-            return cls(build_for_all(subject, **how), subject)
+                require_two(game)
+            # play without an end is followed for a cycle, at the average of best play
+            game = game.average() if game.objective == "average" else game
+            return cls(build_for_all(game, **how), game)
         if not any_players and policies.graph.players > 2:
             refuse_many(policies.graph.title, policies.graph.players, policies.game)
         return policies
