@@ -11,8 +11,8 @@ from cli_runner import output, refusal
 
 import rollwise
 from rollwise.answer.filters import numbered
-from rollwise.errors import ExpressionError, UnknownState
-from rollwise.games import find
+from rollwise.errors import ExpressionError, ParameterError, UnknownState
+from rollwise.games import create, find
 from rollwise.games.pig import Pig
 from rollwise.graph.layout import members_of
 from rollwise.graph.naming import state_text
@@ -201,3 +201,18 @@ def test_truth_values_in_tuples_are_read_as_they_are_printed(tmp_path):
 
 def test_a_set_of_numbers_may_be_typed_for_flags():
     assert typed_state("light={0 2}", str, {"light": {"red": 1}}) == {"light": 5}
+
+
+def test_sets_of_flags_are_parameters(tmp_path):
+    path = tmp_path / "flags.py"
+    field = "    lit: Light = Light.RED | Light.GREEN\n\n    players: ClassVar"
+    path.write_text(FLAGS.replace("    players: ClassVar", field))
+    kind = find(str(path))
+    assert kind().parameters == {"lit": "red.green"}
+    assert create(kind, {"lit": "none"}).lit == 0
+    assert create(kind, {"lit": "red.dark-blue"}).lit == 6
+    with pytest.raises(ParameterError, match=r"Light.RED \| Light.GREEN, .*, not 'blue'"):
+        create(kind, {"lit": "blue"})
+    said = "lit must be none, red, green, dark-blue, red.green, red.dark-blue"
+    assert said in refusal("solve", str(path), "lit=blue")
+    assert output("solve", str(path), "lit=green").startswith("lights lit=green\n")

@@ -5,7 +5,10 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import enum
+import functools
+import itertools
 import math
+import operator
 import re
 import typing
 from collections.abc import Iterable, Sequence
@@ -26,6 +29,7 @@ KINDS = {
     Fraction: "a number such as 2/5",
 }
 TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+MOST_FLAGS = 6  # of an enumeration whose sets of flags are values of a parameter
 WORD = r"[\w.-]+"  # a text that titles, files and records of games can hold
 
 
@@ -61,10 +65,34 @@ def parameter(
 
 
 def word_of(value: Any) -> Any:
-    """A parameter as it is typed and kept: the word for a member of an enumeration, ``2/5``."""
+    """A parameter as it is typed and kept: the word for a member of an enumeration, ``2/5``.
+
+    Flags are joined by points, ``red.blue``; without any the word is ``none``.
+    """
     if isinstance(value, Fraction):
         return str(value)
+    if isinstance(value, enum.Flag):
+        flags = [str(flag.name).lower().replace("_", "-") for flag in value]
+        return ".".join(flags) or "none"
     return value.name.lower().replace("_", "-") if isinstance(value, enum.Enum) else value
+
+
+def values_of(kind: Any) -> list[Any]:
+    """The members of an enumeration; of flags also none of them, and several together."""
+    members = list(kind)
+    if not issubclass(kind, enum.Flag) or len(members) > MOST_FLAGS:
+        return members
+    sizes = range(len(members) + 1)
+    several = (flags for size in sizes for flags in itertools.combinations(members, size))
+    return [functools.reduce(operator.or_, flags, kind(0)) for flags in several]
+
+
+def _in_python(member: enum.Enum) -> str:
+    """A member as rules write it."""
+    kind = type(member).__name__
+    if not isinstance(member, enum.Flag):
+        return f"{kind}.{member.name}"
+    return " | ".join(f"{kind}.{flag.name}" for flag in member) or f"{kind}(0)"
 
 
 def typed(value: Any) -> str:
@@ -136,9 +164,7 @@ class ParameterSpec:
         close = difflib.get_close_matches(str(value).lower(), map(str, self.among), 1)
         if issubclass(self.type, enum.Enum):
             word = close[0] if close else None
-            members = {
-                word_of(member): f"{self.type.__name__}.{member.name}" for member in self.type
-            }
+            members = {word_of(member): _in_python(member) for member in values_of(self.type)}
             expected = spelled(python=either(members.values()), command_line=expected)
             close = [spelled(python=members[word], command_line=word)] if word else []
         hint = f"; did you mean {close[0]}?" if close else ""
@@ -159,7 +185,7 @@ class ParameterSpec:
         if kind is bool:
             value = TRUTHS.get(text.lower(), text)
         elif issubclass(kind, enum.Enum):
-            value = {word_of(member): member for member in kind}.get(text, text)
+            value = {word_of(one): one for one in values_of(kind)}.get(text, text)
         else:
             with contextlib.suppress(ValueError, ZeroDivisionError):
                 value = kind(text)
@@ -229,7 +255,7 @@ def _spec_of(game: type[Any], field: dataclasses.Field[Any], kind: Any) -> Param
     if kind is Fraction:
         default = word_of(default)
     if isinstance(kind, type) and issubclass(kind, enum.Enum):
-        among, default = tuple(map(word_of, kind)), word_of(default)
+        among, default = tuple(map(word_of, values_of(kind))), word_of(default)
     elif kind not in KINDS or (kind is str and not among):
         raise ParameterError(
             f"{game.name}: the parameter {field.name} is declared as {shown(field.type)}; "
