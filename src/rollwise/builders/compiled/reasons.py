@@ -301,10 +301,17 @@ def _of_attribute(text: str, source: Source, place: Place | None) -> Found | Non
         remedy = f"write it at the top of the file, as in THROWN = dice.{name}(...)"
     elif "GameRecord" in kind:
         remedy = THROUGH_SELF
+    elif _is_named(source.value(kind.partition("(")[0], place)) and name not in METHODS:
+        remedy = f"compiled rules read only the fields of a state: write a function {name}(s)"
     else:
         remedy = METHODS.get(name, f"compiled rules don't know it: {WRITE_LOOP}")
     code, at = found[0] if found else (name, None)
     return repr(code), remedy, at
+
+
+def _is_named(value: Any) -> bool:
+    """Whether a value is the class of a NamedTuple."""
+    return isinstance(value, type) and issubclass(value, tuple) and hasattr(value, "_fields")
 
 
 def _of_construct(text: str, source: Source, place: Place | None) -> Found | None:
