@@ -133,6 +133,7 @@ class Own(Game):
         ("yield 2, (3, 4)", "yield 2", "it should yield (weight, throw)"),
         ("yield 1, (1, 2)\n        yield 2, (3, 4)", "yield 1 / 0, 2", "throws() fails"),
         ("yield 1, (1, 2)\n        yield 2, (3, 4)", "yield 0, (1, 2)", "no throw in the state"),
+        ("yield 1, (1, 2)\n        yield 2, (3, 4)", "dice.pool(2)", "throws() gives None in the"),
         ("S(s.left - 1)", "S([s.left - 1])", "gives left=[1]; a field is a whole number, or a"),
         ("return S(2)", "return S([2])", "start() gives left=[2]; a field is a whole number, or a"),
         ("return S(2)", "return S({2: 1})", "a field is a whole number, or a tuple of them"),

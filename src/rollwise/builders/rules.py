@@ -207,7 +207,13 @@ class Rules(Contract):
         """The first item from `throws` at the start; None if there is none."""
         where = f"in the state {self.state_text(self.start)}"
         with failing(RulesError, f"{self.game.name}: throws() fails {where}"):
-            return next(iter(self.game.throws(self.start)), None)
+            throws: Any = self.game.throws(self.start)
+            if throws is not None:
+                return next(iter(throws), None)
+        raise self.fault(
+            f"throws() gives None {where}; it should yield (weight, throw), or return a pool of "
+            "dice"
+        )
 
     @cached_property
     def pool(self) -> Pool | None:
