@@ -311,7 +311,7 @@ COMPILED = [
     "counts = Counter()\nfor cell in board:\n    counts[cell] += 2\nx = counts[2] + counts[8]",
     "x = sum(k * n for k, n in Counter(cell % 2 for cell in board).items())",
     "x = sorted(Counter(board).items())[0][0]",
-    "x = max(tally(board).values())",
+    "x = max(tally(board).values()) + sum(tally(board).values()) + sum(self.prices.values())",
     "x = sum(faces(s.place))",
     "x = math.prod(cell + 1 for cell in board) + math.factorial(4)",
     "x = LISTED.index(3) + FACES.index(s.place % 6 + 1)",

@@ -314,9 +314,11 @@ class _Translator(ast.NodeTransformer):
         return None
 
     def _run(self, node: Any) -> Any:
-        """A list of the values of a user's generator; another expression as it is."""
-        called = self._value(node.func) if isinstance(node, ast.Call) else None
-        if not inspect.isgeneratorfunction(helper_of(called)):
+        """A list of the values of a user's generator, or of a dictionary; others as they are."""
+        if not isinstance(node, ast.Call):
+            return node
+        of_dictionary = getattr(node.func, "attr", "") in ("keys", "values")
+        if not of_dictionary and not inspect.isgeneratorfunction(helper_of(self._value(node.func))):
             return node
         name = f"one{next(self._temporary)}_"
         target, item = ast.Name(name, ast.Store()), ast.Name(name, ast.Load())
