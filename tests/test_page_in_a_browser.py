@@ -321,6 +321,16 @@ def test_a_game_of_one_position_says_so(browser: Browser, pages: Any) -> None:
     assert text_of(browser, ".place .words") == "There is only one position."
 
 
+def test_a_board_that_does_not_fit_is_scrolled_by_keys(browser: Browser, pages: Any) -> None:
+    browser.screen(320, 420)
+    browser.visit(pages("super-six")[0])
+    browser.click(".start")
+    browser.wait("document.querySelector('.place').tabIndex === 0")
+    assert browser.shut_out() == []
+    browser.screen(1280, 800)
+    browser.wait("document.querySelector('.place').tabIndex === -1")
+
+
 def test_three_players_have_opponents(browser: Browser, pages: Any) -> None:
     browser.visit(pages("pig-3")[0])
     assert text_of(browser, ".opponents legend") == "Your opponents (certified chances)"
