@@ -287,6 +287,7 @@ def test_dice_with_words_of_four_players_lie_apart(browser: Browser, pages: Any)
     browser.visit(pages("left-center-right")[0])
     assert "Opponent 1" in text_of(browser, ".place")
     assert "Opponent 3" in text_of(browser, ".place")
+    assert text_of(browser, ".words") == "1 chip, the others 1, 1 and 1; 0 in the pot"
     assert text_of(browser, ".setup > p") == "No player ever has a choice: the dice decide."
     assert not browser.js("document.querySelectorAll('.opponent').length")
     browser.click(".start")
