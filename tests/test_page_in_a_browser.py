@@ -18,6 +18,8 @@ from rollwise.answer.advice import advise
 from rollwise.answer.references import Policies
 from rollwise.documents.played import Figures
 from rollwise.game import Game
+from rollwise.games import find
+from rollwise.games.big_wheel import BigWheel, Wheel
 from rollwise.games.bozo import Bozo
 from rollwise.games.chicago import Chicago
 from rollwise.games.dice_blackjack import DiceBlackjack
@@ -32,6 +34,7 @@ from rollwise.plot.boards import Cards
 from rollwise.report.cheat_sheet import cheat_sheet, write_page
 from rollwise.words import Narrator
 
+EXAMPLES = Path(__file__).parents[1] / "examples"
 GAMES = {
     "pig": Pig(target=12),
     "pig-3": Pig(target=8, players=3),
@@ -52,6 +55,8 @@ GAMES = {
     "hills": Hills(),
     "pass-a-chip": PassAChip(),
     "left-center-right": LeftCenterRight(chips=1, players=4),
+    "big-wheel-3": BigWheel(steps=4, players=3),
+    "who-stops": find(str(EXAMPLES / "who_stops.py"))(),
 }
 
 MOST_MOVES = 300
@@ -282,6 +287,7 @@ def test_dice_with_words_of_four_players_lie_apart(browser: Browser, pages: Any)
     browser.visit(pages("left-center-right")[0])
     assert "Opponent 1" in text_of(browser, ".place")
     assert "Opponent 3" in text_of(browser, ".place")
+    assert text_of(browser, ".words") == "1 chip, the others 1, 1 and 1; 0 in the pot"
     assert text_of(browser, ".setup > p") == "No player ever has a choice: the dice decide."
     assert not browser.js("document.querySelectorAll('.opponent').length")
     browser.click(".start")
@@ -297,6 +303,33 @@ def test_dice_with_words_of_four_players_lie_apart(browser: Browser, pages: Any)
     assert browser.js(f"{wide}die.querySelector('.face').offsetWidth)")
     assert "Perfect play 1" in text_of(browser, ".score")
     assert "Perfect play 4" not in text_of(browser, ".score")
+
+
+def test_a_bar_has_the_colour_of_its_player(browser: Browser, pages: Any) -> None:
+    """Of three players, the total to beat belongs to the one who holds it."""
+    game = BigWheel(steps=4, players=3)
+    held = game.cells(Wheel(0, 3, (0, 1), 0))
+    assert [row[-1].numbers[3] for row in held] == [0, 2]
+    browser.visit(pages("big-wheel-3")[0])
+    assert [text_of(browser, f".place {name}") for name in (".seat", ".label")] == [
+        "You",
+        "to beat",
+    ]
+
+
+def test_a_game_of_one_position_says_so(browser: Browser, pages: Any) -> None:
+    browser.visit(pages("who-stops")[0])
+    assert text_of(browser, ".place .words") == "There is only one position."
+
+
+def test_a_board_that_does_not_fit_is_scrolled_by_keys(browser: Browser, pages: Any) -> None:
+    browser.screen(320, 420)
+    browser.visit(pages("super-six")[0])
+    browser.click(".start")
+    browser.wait("document.querySelector('.place').tabIndex === 0")
+    assert browser.shut_out() == []
+    browser.screen(1280, 800)
+    browser.wait("document.querySelector('.place').tabIndex === -1")
 
 
 def test_three_players_have_opponents(browser: Browser, pages: Any) -> None:

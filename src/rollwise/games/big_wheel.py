@@ -72,9 +72,11 @@ class BigWheel(Game):
         return f"{spun}; to beat: {5 * s.best}; {how_many(s.left, 'player')} after you"
 
     def cells(self, s: Wheel) -> boards.Board:
+        holder = 1 + s.holders.index(1) if 1 in s.holders else 1
+        rival = boards.seat(1) if self.players == 2 else boards.label("to beat")
         return [
-            [boards.bar(s.spun, of=self.steps)],
-            [boards.bar(s.best, of=self.steps, theirs=True)],
+            [boards.seat(), boards.bar(s.spun, of=self.steps)],
+            [rival, boards.bar(s.best, of=self.steps, theirs=holder)],
         ]
 
     def deed(self, s: Wheel, action: int) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from rollwise import dice
-from rollwise.game import AGAIN, Game, last_left, next_in, parameter, replaced, skip, turned
+from rollwise.game import AGAIN, Game, last_left, next_in, parameter, replaced, skip, spoken, turned
 from rollwise.numbers.printed import how_many
 
 MOST_PLAYERS = 8
@@ -56,8 +56,9 @@ class LeftCenterRight(Game):
 
     def describe(self, s: Chips) -> str:
         pot = self.chips * self.players - sum(s.chips)
-        others = " and ".join(map(str, s.chips[1:]))
-        return f"{how_many(s.chips[0], 'chip')}, the others {others}; {pot} in the pot"
+        whose = "the other" if self.players == 2 else "the others"
+        rest = spoken(s.chips[1:])
+        return f"{how_many(s.chips[0], 'chip')}, {whose} {rest}; {pot} in the pot"
 
     def deed(self, s: Chips, action: int) -> str:
         return "throw {}"

@@ -213,10 +213,11 @@ function isConstant(game, f) {
   return least === most;
 }
 
-// Dice before their throw.
+// Dice before their throw, in place of fields; without dice nothing ever changes.
 function blanks(game) {
   const cells = Object.values(game.head.throw_dice ?? {}).reduce((most, one) => (one.length > most.length ? one : most), []);
-  return el("div", { class: "dice" }, cells.map(({ 2: sides }) => die(0, "", sides ?? 6)));
+  return cells.length ? el("div", { class: "dice" }, cells.map(({ 2: sides }) => die(0, "", sides ?? 6)))
+    : el("p", { class: "words" }, SAY.onePosition);
 }
 
 // The cards of a field: 0 is the mover's, 1 the next player's, null that of all. A tuple with a number

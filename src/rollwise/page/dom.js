@@ -16,6 +16,17 @@ export function fill(place, ...children) {
   return place;
 }
 
+// A place that keys can scroll while its contents don't fit.
+export function scrollable(place) {
+  const check = () => {
+    if (place.scrollHeight > place.clientHeight) place.tabIndex = 0;
+    else place.removeAttribute("tabindex");
+  };
+  new ResizeObserver(check).observe(place);
+  new MutationObserver(check).observe(place, { childList: true });
+  return place;
+}
+
 let made = 0;
 export const freshId = () => `e${++made}`;
 

@@ -2,7 +2,7 @@
 // and did: its memory is the last sequence of its choices.
 
 import { drawBoard, slide, snapshot } from "./board.js";
-import { button, el, fill, labelled, select, table } from "./dom.js";
+import { button, el, fill, labelled, scrollable, select, table } from "./dom.js";
 import { fixed, plain } from "./figures.js";
 import { drawn, freshSeed, randomOf } from "./random.js";
 import { SAY } from "./strings.js";
@@ -114,7 +114,7 @@ class HiddenView {
     Object.assign(this, { data, open, game: null, isAsked: false });
     this.heading = el("h2", { tabindex: -1 });
     this.score = el("div", { class: "score" });
-    this.place = el("div", { class: "place" });
+    this.place = scrollable(el("div", { class: "place" }));
     this.news = el("div", { class: "news", tabindex: 0, role: "status", "aria-live": "polite" });
     this.ask = el("div", { class: "ask" });
     this.tools = el("div", { class: "tools" });

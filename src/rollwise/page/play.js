@@ -3,7 +3,7 @@
 import { changedCells, drawBoard, drawDie, drawFields, slide, snapshot } from "./board.js";
 import { CoachView } from "./coach.js";
 import { Drill } from "./drill.js";
-import { button, die, el, fill, labelled, select } from "./dom.js";
+import { button, die, el, fill, labelled, scrollable, select } from "./dom.js";
 import { dragged, editable, tapped } from "./edit.js";
 import { fixed, plain } from "./figures.js";
 import { MovesView } from "./moves.js";
@@ -28,7 +28,7 @@ export class PlayView {
     Object.assign(this, { game, figures, speech, open, slices });
     this.heading = el("h2", { tabindex: -1 });
     this.score = el("div", { class: "score" });
-    this.place = el("div", { class: "place" });
+    this.place = scrollable(el("div", { class: "place" }));
     this.dice = el("div", { class: "dice" });
     this.news = el("div", { class: "news", tabindex: 0, role: "status", "aria-live": "polite" });
     this.warning = el("div", { role: "alert" });
@@ -160,7 +160,7 @@ export class PlayView {
     this.#do(async () => {
       await this.game.ready(this.game.start);
       fill(this.place, this.#drawn(this.game.start, this.#look(0, this.#strangers)));
-    });
+      });
     fill(this.news);
     fill(this.dice);
     fill(this.warning);

@@ -59,6 +59,7 @@ export const SAY = {
   next: "Next position",
   endDrill: "End the drill",
   noPositions: "No position of this game asks for a choice.",
+  onePosition: "There is only one position.",
   noChoice: "No player ever has a choice: the dice decide.",
   share: "Share",
   shareQuestion: "Share this question",
