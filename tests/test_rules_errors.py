@@ -446,6 +446,35 @@ def test_the_remedy_for_an_oddity_names_the_parameters():
     assert "(rollwise check frozen-lake as=within turns=5)" in done.stderr
 
 
+class Step(NamedTuple):
+    number: int
+
+
+class OneSided(Game):
+    """Three steps of the first player; the second never moves."""
+
+    def start(self):
+        return Step(0)
+
+    def actions(self, s):
+        return (1, 2)
+
+    def outcomes(self, s, action):
+        for face in (1, 2):
+            yield (
+                1,
+                (WIN if face == action else LOSE) if s.number == 2 else AGAIN,
+                Step(s.number + 1),
+            )
+
+
+def test_rules_without_a_turn_of_the_second_player_are_told():
+    said = str(check(OneSided()))
+    assert "turns: only the first player moves" in said
+    assert "PASS" in said
+    assert "only the first player moves" not in str(check(Piglet()))
+
+
 def test_nothing_is_said_of_sound_rules(tmp_path):
     game = own(tmp_path)
     done = run("solve", game, "--json")

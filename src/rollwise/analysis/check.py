@@ -16,6 +16,7 @@ from rollwise.analysis.findings import (
     chances_off,
     look_at_progress,
     misspelled,
+    nobody_passes,
     nothing_at_stake,
     oddities,
     unnamed,
@@ -121,6 +122,8 @@ def check(game: Game, *, max_states: int | None = None, progress: Progress | Non
         if fault := unnamed(graph):
             report.add("note", "names", fault)
         _look_at_names(report, rules)
+        if fault := nobody_passes(graph):
+            report.add("warning", "turns", fault)
     if fault := nothing_at_stake(graph):
         report.add("warning", "stakes", fault)
     _look_for_unreachable(report, graph, getattr(game, "home", 0))

@@ -120,6 +120,17 @@ def oddities(graph: StateGraph, border: NDArray[np.int32] | None = None) -> list
     return findings
 
 
+def nobody_passes(graph: StateGraph) -> str:
+    """Rules for several players without a turn of the second, with a remedy; empty if it moves."""
+    goes_on = (graph.outcome_state >= 0).any()
+    if graph.n_border or graph.players == 1 or not goes_on or graph.outcome_passes.any():
+        return ""
+    return (
+        "only the first player moves, since no outcome passes the turn: end the turn with PASS, or "
+        "write players = 1"
+    )
+
+
 def nothing_at_stake(graph: StateGraph) -> str:
     """The reason for an equal value of all plays, with a remedy; empty if plays differ."""
     lotteries = graph.lotteries

@@ -224,11 +224,17 @@ def _oddities(solution: Solution) -> list[str] | UnsetType:
     graph = solution.graph
     if graph.n_outcomes > QUICKLY_SEEN:
         return []
-    from rollwise.analysis.findings import chances_off, misspelled, nothing_at_stake, oddities
+    from rollwise.analysis.findings import (
+        chances_off,
+        misspelled,
+        nobody_passes,
+        nothing_at_stake,
+        oddities,
+    )
 
     odd, game = [nothing_at_stake(graph)], solution.game
     if game is None or game.made_from is game:
-        odd = [*oddities(graph), chances_off(graph), *odd]
+        odd = [*oddities(graph), chances_off(graph), nobody_passes(graph), *odd]
         odd += [] if game is None else misspelled(game)
     return [*filter(None, odd), *_names_that_differ(solution)]
 
