@@ -117,15 +117,11 @@ def check(game: Game, *, max_states: int | None = None, progress: Progress | Non
         compare_builders(report, rules, graph.states[graph.positions[chosen]])
     if is_own:
         _look_for_oddities(report, graph)
-        if fault := chances_off(graph):
-            report.add("warning", "chances", fault)
-        if fault := unnamed(graph):
-            report.add("note", "names", fault)
+        report.add_if("warning", "chances", chances_off(graph))
+        report.add_if("note", "names", unnamed(graph))
         _look_at_names(report, rules)
-        if fault := nobody_passes(graph):
-            report.add("warning", "turns", fault)
-    if fault := nothing_at_stake(graph):
-        report.add("warning", "stakes", fault)
+        report.add_if("warning", "turns", nobody_passes(graph))
+    report.add_if("warning", "stakes", nothing_at_stake(graph))
     _look_for_unreachable(report, graph, getattr(game, "home", 0))
     if not _look_for_endless_play(report, game, graph):
         return report

@@ -70,6 +70,11 @@ class Report:
     def add(self, level: Level, topic: str, text: str) -> None:
         self.findings.append(Finding(level, topic, text))
 
+    def add_if(self, level: Level, topic: str, text: str) -> None:
+        """Add a finding, if there is a text."""
+        if text:
+            self.add(level, topic, text)
+
     def __str__(self) -> str:
         return "\n".join(f"{f.level:>7}  {f.topic}: {f.text}" for f in self.findings)
 
