@@ -67,7 +67,7 @@ class Frontier(InWords):
     is_chance: bool
     corners: list[Corner]
     gap: float
-    subject: StateGraph | None = field(default=None, repr=False)
+    subject: StateGraph | None = field(default=None, repr=False, compare=False)
 
 
 def frontier(game: Subject, aim: str = "", *, tolerance: float = TOLERANCE) -> Frontier:

@@ -137,8 +137,8 @@ class LengthRange(InWords):
         Whether the time limit, or Ctrl-C, ended the search.
     ties : Ties or None
         The effect of the choice among equally good actions on the figures under an optimal policy.
-    subject : StateGraph | Game
-        The game.
+    subject : StateGraph or Game
+        The rules, or a graph without rules.
     """
 
     policy: str
@@ -148,7 +148,7 @@ class LengthRange(InWords):
     timed_out: bool = False
     stopped: bool = False
     ties: Ties | None = None
-    subject: StateGraph | Game | None = field(default=None, repr=False)
+    subject: StateGraph | Game | None = field(default=None, repr=False, compare=False)
 
     def of(self, aim: str) -> Length:
         """The length with an aim."""
@@ -215,7 +215,8 @@ def length_range(
         mixed = _Mixed(graph, played, take_seats(graph, [played], [0]))
         score = _spread(mixed.seats.graph, progress, mixed)
     ties = ties_in_play(graph, played) if graph.players < 3 else None
-    return LengthRange(played.name, graph.players, lengths, score, ties=ties, subject=graph)
+    subject = policies.game or graph
+    return LengthRange(played.name, graph.players, lengths, score, ties=ties, subject=subject)
 
 
 def _one_will(graph: StateGraph, policy: Policy | None) -> StateGraph:

@@ -27,6 +27,7 @@ from rollwise.documents.model import (
 )
 from rollwise.documents.simulated import Mean
 from rollwise.documents.solved import Unit
+from rollwise.game import Game
 from rollwise.graph import sign_of, win_probability
 from rollwise.numbers.printed import (
     POINTS,
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
     from rollwise.coach.session import Session
     from rollwise.coach.table import Table
     from rollwise.coach.tally import Tally
-    from rollwise.game import Game
     from rollwise.graph import StateGraph
     from rollwise.graph.policies import Policy, Ties
 
@@ -216,8 +216,9 @@ class MovesOfGame(GameDocument, frozen=True, kw_only=True, tag="rollwise/length/
             )
 
 
-def length_document(game: Game, lengths: LengthRange) -> MovesOfGame:
+def length_document(game: Game | StateGraph, lengths: LengthRange) -> MovesOfGame:
     """The expected moves of a play for each aim of its players, and their spread."""
+    rest = game.rest if isinstance(game, Game) else None
     return MovesOfGame.on(
         game,
         kind="certified",
@@ -243,7 +244,7 @@ def length_document(game: Game, lengths: LengthRange) -> MovesOfGame:
         else Moments.from_result(None, **_moments(lengths.score)),
         timed_out=lengths.timed_out,
         equally_good=lengths.ties,
-        caps=UNSET if game.rest is None else game.rest.named(game.rest.caps),
+        caps=UNSET if rest is None else rest.named(rest.caps),
     )
 
 

@@ -284,7 +284,7 @@ class Match(InWords):
     sides: tuple[Side, ...]
     notes: tuple[str, ...] = ()
     ties: Ties | None = None
-    subject: StateGraph | Game | None = field(default=None, repr=False)
+    subject: StateGraph | Game | None = field(default=None, repr=False, compare=False)
 
     @property
     def win_rate(self) -> Estimate | None:

@@ -48,7 +48,7 @@ class Played(InWords):
     standard_errors: tuple[float, ...]
     moves: float
     exact: Shares | None = field(default=None, repr=False)
-    subject: StateGraph | None = field(default=None, repr=False)
+    subject: StateGraph | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
