@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import re
+import tarfile
 from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -12,16 +17,21 @@ import pytest
 from little_games import Ladder, Shortest
 
 import rollwise
-from rollwise import AGAIN, DRAW, END, LOSE, PASS, WIN, Game, parameter
-from rollwise.answer.evaluation import best_response
+from rollwise import AGAIN, DRAW, END, LOSE, PASS, PASS_BACK, WIN, Game, parameter, payoffs
+from rollwise.answer.evaluation import best_response, best_responses, respond_to_all
 from rollwise.answer.references import Policies
 from rollwise.answer.solve import solve
+from rollwise.errors import UsageError
 from rollwise.export import export
+from rollwise.games import find
 from rollwise.games.craps import Craps
 from rollwise.games.frozen_lake import FrozenLake
 from rollwise.games.pig import Pig
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
+from rollwise.graph.choices import has_choice
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
 class Place(NamedTuple):
@@ -301,3 +311,276 @@ def test_infinite_values_are_null_in_json(tmp_path):
     first, trap = json.loads((tmp_path / "trap.json").read_text())["states"]
     assert (first["value"], [one["value"] for one in first["actions"]]) == (1.0, [1.0, None])
     assert trap["value"] is None
+
+
+# ---- three or more players
+
+
+@dataclass(frozen=True)
+class Hold(Game):
+    """Three players for payoffs: to end the game costs the next one, to wait may cost the mover."""
+
+    players: ClassVar = 3
+
+    def start(self):
+        return Place(0)
+
+    def actions(self, s):
+        yield 0
+        yield 1
+
+    def outcomes(self, s, action):
+        if action == 0:
+            yield 1, payoffs(1 + s.place, -2, 1), s
+        else:
+            yield 1, payoffs(-3, 2, 1), s
+            yield 2, PASS if s.place < 3 else payoffs(0, 0, 0), Place(s.place + 1)
+            yield 1, PASS_BACK if s.place < 3 else payoffs(5, 0, 0), Place(s.place + 1)
+
+
+THREE_PLAYERS = [
+    Hold(),
+    find("pig")(players=3, target=4),
+    find(f"{EXAMPLES}/who_stops.py:WhoStops")(),  # its equilibrium mixes
+    find(f"{EXAMPLES}/king_maker.py:KingMaker")(),
+    find("left-center-right")(players=3, chips=1),  # the die comes to any seat
+    Threes(dice=2, players=3),  # with throws; shares of a win
+]
+
+
+class Rows(NamedTuple):
+    """A game with its answer, from a file alone."""
+
+    state: np.ndarray  # of each action
+    chance: np.ndarray  # of each action in the equilibrium
+    action: np.ndarray  # of each outcome
+    weight: np.ndarray
+    after: np.ndarray
+    passes: np.ndarray
+    payoff: np.ndarray  # (n_outcomes, players)
+    values: np.ndarray  # (n_states, players)
+    worths: np.ndarray  # (n_actions, players)
+
+
+def by_seat(record, name, players):
+    return [record[f"{name}.{seat}"] for seat in range(players)]
+
+
+def read_json(path):
+    document = json.loads(path.read_text())
+    n, states = document["players"], document["states"]
+    worth = "payoff" if "payoff.0" in states[0] else "win_probability"
+    actions = [(s, action) for s, state in enumerate(states) for action in state["actions"]]
+    outcomes = [(a, one) for a, (_, action) in enumerate(actions) for one in action["outcomes"]]
+    return Rows(
+        np.array([s for s, _ in actions]),
+        np.array([action["probability"] for _, action in actions]),
+        np.array([a for a, _ in outcomes]),
+        np.array([one["weight"] for _, one in outcomes]),
+        np.array([-1 if one["next"] is None else one["next"] for _, one in outcomes]),
+        np.array([one["passes"] for _, one in outcomes]),
+        np.array([by_seat(one, "payoff", n) for _, one in outcomes]),
+        np.array([by_seat(state, worth, n) for state in states]),
+        np.array([by_seat(action, worth, n) for _, action in actions]),
+    )
+
+
+def read_parquet(path):
+    frame = pl.read_parquet(path)
+    worth = "payoff" if "payoff.0" in frame.columns else "win_probability"
+    n = sum(name.startswith(f"{worth}.") for name in frame.columns)
+    begins = (frame["state"].diff().fill_null(1) != 0) | (
+        frame["action"].cast(pl.String) != frame["action"].cast(pl.String).shift()
+    ).fill_null(True)
+    first = frame.filter(begins)
+    state = first["state"].to_numpy()
+    columns = np.column_stack
+    return Rows(
+        state,
+        first["action_probability"].to_numpy(),
+        begins.cast(int).cum_sum().to_numpy() - 1,
+        frame["weight"].to_numpy(),
+        frame["next_state"].fill_null(-1).to_numpy(),
+        frame["passes"].to_numpy(),
+        columns([one.to_numpy() for one in by_seat(frame, "outcome_payoff", n)]),
+        columns([one.to_numpy() for one in by_seat(first, worth, n)])[
+            np.unique(state, return_index=True)[1]
+        ],
+        columns([one.to_numpy() for one in by_seat(first, f"action_{worth}", n)]),
+    )
+
+
+def read_npz(path):
+    with np.load(path) as arrays:
+        actions, outcomes = np.diff(arrays["action_indptr"]), np.diff(arrays["outcome_indptr"])
+        return Rows(
+            np.repeat(np.arange(len(actions)), actions),
+            arrays["action_probabilities"],
+            np.repeat(np.arange(len(outcomes)), outcomes),
+            arrays["outcome_weight"],
+            arrays["outcome_state"],
+            arrays["outcome_passes"],
+            arrays["outcome_payoffs"],
+            arrays["values"],
+            arrays["action_values"],
+        )
+
+
+def swept(game, choose, sweeps=2000):
+    """Values of all seats and of all actions by naive sweeps, each seen from the mover."""
+    n = game.payoff.shape[1]
+    total = np.bincount(game.action, game.weight)[game.action]
+    values = np.zeros((len(game.values), n))
+    seat = (np.arange(n) - game.passes[:, None].astype(int)) % n
+    for _ in range(sweeps):
+        ahead = np.where(game.after[:, None] < 0, game.payoff, values[game.after[:, None], seat])
+        worths = np.zeros((len(game.state), n))
+        np.add.at(worths, game.action, ahead * (game.weight / total)[:, None])
+        before, values = values, np.zeros_like(values)
+        np.add.at(values, game.state, worths * choose(worths)[:, None])
+        if np.abs(values - before).max() < 1e-15:
+            break
+    return values, worths
+
+
+@pytest.mark.parametrize(
+    ("form", "read"), [("json", read_json), ("parquet", read_parquet), ("npz", read_npz)]
+)
+@pytest.mark.parametrize("game", THREE_PLAYERS, ids=lambda game: game.name)
+def test_data_of_three_players_hold_the_equilibrium(tmp_path, game, form, read):
+    """By the file alone: the policies have these values, and no mover has a better action."""
+    solution = solve(game)
+    export(solution, tmp_path / "game", form)
+    found = read(tmp_path / "game")
+    values, worths = swept(found, lambda _: found.chance)
+    assert found.values == pytest.approx(values, abs=1e-12)
+    assert found.worths == pytest.approx(worths, abs=1e-12)
+    assert (worths[:, 0] <= values[found.state, 0] + 1e-9).all()
+    assert found.values[0] == pytest.approx(solution.equilibrium.worth, abs=1e-12)
+
+
+class Model(NamedTuple):
+    """A model: its actions' owners and branches, and the number of each state's ending."""
+
+    players: list[str]
+    moves: dict[object, list[tuple[str, list[tuple[float, object]]]]]  # by state
+    start: object
+    names: dict[object, str]  # of endings
+
+
+def read_prism(path):
+    text = path.read_text()
+    players = re.findall(r"^player (\w+) ", text, re.M)
+    owner = {
+        command: name
+        for name, commands in re.findall(r"^player (\w+) (.*) endplayer$", text, re.M)
+        for command in re.findall(r"\w+", commands)
+    }
+    variables = re.findall(r"^  (\w+) : \[.*\] init (-?\d+);", text, re.M)
+    moves, names = {}, {}
+    for command, guard, updates in re.findall(r"^  \[(\w+)\] (ending=0 .*) -> (.*);$", text, re.M):
+        here = dict(part.split("=") for part in guard.split(" & "))
+        branches = []
+        for update in updates.split(" + "):
+            chance, _, changes = update.partition(" : ")
+            after = here | dict(re.findall(r"(\w+)'=(-?\d+)", changes))
+            over = after["ending"] != "0"
+            branches.append(
+                (float(Fraction(chance)), after["ending"] if over else tuple(sorted(after.items())))
+            )
+        moves.setdefault(tuple(sorted(here.items())), []).append(
+            (owner.get(command, "first"), branches)
+        )
+    for name, number in re.findall(r'label "(\w+)" = ending=(\d+)', text):
+        names[number] = name
+    return Model(players, moves, tuple(sorted(dict(variables).items())), names)
+
+
+def read_umb(path):
+    with tarfile.open(path) as tar:
+        files = {one.name: tar.extractfile(one).read() for one in tar.getmembers()}
+    index = json.loads(files["index.json"])
+    system = index["transition-system"]
+
+    def numbers(name, kind):
+        return np.frombuffer(files[name], kind).tolist()
+
+    if system["branch-probability-type"]["type"] == "double":
+        chances = numbers("branch-to-probability.bin", "<f8")
+    else:
+        pairs = np.frombuffer(files["branch-to-probability.bin"], "<i8").reshape(-1, 2)
+        chances = (pairs[:, 0] / pairs[:, 1]).tolist()
+    targets = numbers("branch-to-target.bin", "<u8")
+    first_choice = numbers("state-to-choices.bin", "<u8")
+    first_branch = numbers("choice-to-branches.bin", "<u8")
+    is_game = "state-to-player.bin" in files
+    owners = numbers("state-to-player.bin", "<u4") if is_game else [0] * system["#states"]
+    players = system.get("player-names", ["first"])
+    names = {}
+    for name in index["annotations"]["aps"]:
+        bits = np.frombuffer(files[f"annotations/aps/{name}/states/values.bin"], np.uint8)
+        for s in np.flatnonzero(np.unpackbits(bits, bitorder="little")).tolist():
+            names[s] = name
+    moves = {
+        s: [
+            (players[owners[s]], list(zip(chances[low:high], targets[low:high], strict=True)))
+            for low, high in itertools.pairwise(first_branch[first : last + 1])
+        ]
+        for s, (first, last) in enumerate(itertools.pairwise(first_choice))
+        if s not in names
+    }
+    return Model(players if is_game else [], moves, 0, names)
+
+
+def guaranteed(model, share):
+    """The first player's result, with all other players against it."""
+    values = {end: share(name) for end, name in model.names.items()}
+    values |= dict.fromkeys(model.moves, 0.0)
+    for _ in range(400):
+        change = 0.0
+        for state, moves in model.moves.items():
+            ahead = [sum(chance * values[t] for chance, t in branches) for _, branches in moves]
+            new = (max if moves[0][0] == "first" else min)(ahead)
+            change, values[state] = max(change, abs(new - values[state])), new
+        if change < 1e-14:
+            break
+    return values[model.start]
+
+
+def share_of(name):
+    """The first player's share of the win, or payoff, in an ending."""
+    kind, _, number = name.partition("_")
+    if kind in ("won", "lost", "finished"):
+        return float(kind == "won")
+    return float(number.replace("minus_", "-").replace("_", "."))
+
+
+@pytest.mark.parametrize(("form", "read"), [("prism", read_prism), ("umb", read_umb)])
+@pytest.mark.parametrize("game", THREE_PLAYERS, ids=lambda game: game.name)
+def test_models_of_three_players_have_the_guaranteed_results(tmp_path, game, form, read):
+    solution = solve(game)
+    export(solution, tmp_path / "model", form)
+    model = read(tmp_path / "model")
+    is_game = has_choice(solution.graph).any()
+    assert model.players == (["first", "second", "third"] if is_game else [])
+    owners = {(state, owner) for state, moves in model.moves.items() for owner, _ in moves}
+    assert len(owners) == len(model.moves)  # a state has one owner
+    (best, *_) = respond_to_all(solution.graph, "adversaries").best
+    assert guaranteed(model, share_of) == pytest.approx(best, abs=1e-10)
+    export(solution, tmp_path / "model", form, "random")
+    model = read(tmp_path / "model")
+    assert not model.players
+    (best, *_) = best_responses(solution, "random").best
+    assert guaranteed(model, share_of) == pytest.approx(best, abs=1e-10)
+
+
+def test_programs_and_chains_of_three_players_are_refused(tmp_path):
+    solution = solve(Pig(players=3, target=4))
+    with pytest.raises(UsageError, match="the formats prism, drn, umb, parquet, json, npz take"):
+        export(solution, tmp_path / "game.lp", "lp")
+    with pytest.raises(UsageError, match="give their policy"):
+        export(solution, tmp_path / "game.drn", "drn")
+    export(solution, tmp_path / "game.drn", "drn", "random")
+    read = rollwise.solve(find(str(tmp_path / "game.drn"))(goal="won", rewards="none"))
+    (best, *_) = best_responses(solution, "random").best
+    assert read.win_probability == pytest.approx(best, abs=1e-10)

@@ -113,6 +113,7 @@ COMMANDS = [
     "simulate kuhn-poker --policy random --games 50 --seed 5",
     "simulate pig target=10 --policy hold-at-20 --tell --seed 5",
     "simulate pig players=3 target=3 --policy random --games 300 --seed 5",
+    "simulate pig players=3 target=3 --policy random,optimal,random --tell --seed 5",
     "simulate threes dice=2 --policy optimal --games 300 --seed 5 --no-exact",
     "simulate royal-ur pieces=1 --policy random --against optimal --games 9 --seed 5 --load ur",
     "solve pig target=10",

@@ -186,6 +186,11 @@ solve pig target=5 as=cube match=3 beavers=true | beavers are for money play
 solve pig as=cube limt=3 | did you mean limit?
 bet pig as=cube limit=3 | leave out as=cube
 solve threes as=within | is for games won or lost; as=chase
+export pig players=3 target=4 --to lp | the formats prism, drn, umb, parquet, json, npz take more
+export pig players=3 target=4 --to drn | give their policy & --to prism
+simulate pig players=3 target=4 --policy random --against random --tell | isn't for games of three
+simulate pig players=3 target=4 --policy random,random --tell | has 3 seats, and 2 policies
+simulate threes dice=2 --policy random,random --tell | is a game for one
 solve pig players=3 as=within | as=within is for one player or two
 solve craps as=within turns=0 | turns must be from 1
 solve pig as=average | no end

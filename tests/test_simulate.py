@@ -24,14 +24,19 @@ from rollwise.errors import UsageError
 from rollwise.games.craps import Craps
 from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.games.frozen_lake import FrozenLake
+from rollwise.games.knock_out import KnockOut
+from rollwise.games.left_center_right import LeftCenterRight
 from rollwise.games.pig import Pig, Piglet
 from rollwise.games.threes import Threes
 from rollwise.graph.layout import StateLayout
+from rollwise.graph.policies import Policy
+from rollwise.many.seats import build_seats
 from rollwise.numbers.randomness import stream
 from rollwise.play.games import PlayTable
 from rollwise.simulate import simulate, tell, tournament
 from rollwise.simulate.seats import simulate_seats
 from rollwise.simulate.turn_by_turn import simulate_large
+from rollwise.then import is_over, seats_on, won_by
 
 pytestmark = pytest.mark.kernels
 
@@ -161,6 +166,46 @@ def test_a_told_game_is_one_that_the_rules_allow():
             seat, turn = 3 - seat, turn + 1
     assert moves[-1].outcome == "win"
     assert moves[-1].text.endswith("wins")
+
+
+@pytest.mark.parametrize(
+    "game",
+    [Pig(target=9, players=3), KnockOut(players=4), LeftCenterRight(players=3, chips=1)],
+    ids=lambda game: game.name,
+)
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_told_game_of_many_goes_round_the_table_as_the_rules_say(game, seed):
+    n, graph = game.players, build_seats(game)
+    names = ["random"] * (n - 1) + ["first"]
+    first = Policy.of_actions(graph, "first", graph.action_indptr[:-1])
+    seated = [*map(Policies(graph, game).find, names[:-1]), first]
+    moves = tell(graph, seated, seed=seed)
+    assert moves == tell(graph, seated, seed=seed)
+    layout, turn, seats = StateLayout.of(game), 1, {0}
+    state = game.start()
+    for move in moves:
+        seat = move.seat - 1
+        assert seat in seats
+        assert (move.turn, move.policy) == (turn, names[seat])
+        assert layout.state(list(move.state.values())) == state
+        action = graph.view.find(move.state).find_action(move.action)
+        outcomes = [(then, t) for ways, then, t in game.outcomes(state, action.label) if ways]
+        if move.next_state is not None:
+            state = layout.state(list(move.next_state.values()))
+            on = {seats_on(then, n) for then, t in outcomes if not is_over(then) and t == state}
+            seats = {(seat + k) % n for k in on}
+            assert (move.outcome == "pass") is (on != {0})
+            turn += move.outcome == "pass"
+    winners = {(seat + k) % n for k in range(n) for then, _ in outcomes if won_by(k) == then}
+    assert moves[-1].next_state is None
+    assert moves[-1].text[-6:] in {f"{'ABCD'[winner]} wins" for winner in winners}
+
+
+def test_a_policy_tells_all_seats_and_others_are_refused():
+    game = Pig(target=4, players=3)
+    assert tell(game, "random", seed=7) == tell(game, ["random"] * 3, seed=7)
+    with pytest.raises(UsageError, match="has 3 seats, and 2 policies"):
+        tell(game, "random", "random", seed=7)
 
 
 @pytest.mark.parametrize("name", ["threes", "frozen-lake", "piglet"])

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.answer.certified import solve_and_certify
-from rollwise.answer.references import AnyPolicy, Policies, Subject, can_be_policy
+from rollwise.answer.references import AnyPolicy, Policies, Subject, are_policies
 from rollwise.derive.seats import Seats, take_seats
 from rollwise.errors import ForMorePlayers, UsageError
 from rollwise.graph import StateGraph, win_probability
@@ -175,9 +175,10 @@ def one_each(graph: StateGraph, policies: Sequence[Policy]) -> list[Policy]:
     if len(policies) == 1:
         return [policies[0]] * graph.players
     if len(policies) != graph.players:
+        seats = "is a game for one" if graph.players == 1 else f"has {graph.players} seats"
         raise UsageError(
-            f"{graph.title} has {graph.players} seats, and {len(policies)} policies were given; "
-            "give one for each, or one for all"
+            f"{graph.title} {seats}, and {len(policies)} policies were given; give one for each, "
+            "or one for all"
         )
     return list(policies)
 
@@ -420,7 +421,7 @@ def evaluate(
     np.float64(0.6156)
     """
     _check_method(method, iterative)
-    if isinstance(policy, list | tuple) and all(map(can_be_policy, policy)):
+    if are_policies(policy):
         if against is not None or starts is not None or method != "exact":
             raise UsageError("a list of policies, one a seat, is evaluated exactly, from the start")
         return _shares(Policies.of(game, any_players=True), policy)

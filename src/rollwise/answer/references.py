@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import replace
 from operator import index
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +52,11 @@ AnyPolicy = Policy | str | Callable[[Any], Any]
 def can_be_policy(given: object) -> bool:
     """Whether `Policies.find` looks for a policy by it."""
     return isinstance(given, Policy | str) or callable(given)
+
+
+def are_policies(given: object) -> TypeGuard[list[AnyPolicy] | tuple[AnyPolicy, ...]]:
+    """Whether it is a list of policies, and not one policy."""
+    return isinstance(given, list | tuple) and all(map(can_be_policy, given))
 
 
 class Policies:

@@ -226,15 +226,11 @@ def file_stem(game: Game) -> str:
 
 def solve_or_load(game: Game, load_from: str | None) -> Solution:
     """The solution of a game in one graph: computed now, or read from a file or folder."""
-    from rollwise.answer import kept
-    from rollwise.builders.contract import require_two
+    from rollwise.answer.kept import answer
 
-    require_two(game)
     with Progress() as progress:
         how: dict[str, Any] = {"max_states": ASKED.max_states, "progress": progress.listener}
-        if load_from is None:
-            return kept.solve(game, **how)
-        return kept.load(load_from, game, **how).whole()
+        return answer(game, load_from, by_layers=False, **how).whole()
 
 
 def solve_or_open(

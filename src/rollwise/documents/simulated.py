@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from string import ascii_uppercase as LETTERS
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from rollwise.documents.model import (
@@ -284,9 +285,7 @@ class ToldGames(GameDocument, frozen=True, kw_only=True, tag="rollwise/simulate/
     plays: Annotated[list[Play], about("all games")]
 
     def blocks(self) -> Iterator[str | Rows]:
-        from rollwise.simulate.tell import PLAYERS
-
-        playing = ", ".join(map("{} plays {}".format, PLAYERS, self.policies))
+        playing = ", ".join(map("{} plays {}".format, LETTERS, self.policies))
         for number, play in enumerate(self.plays):
             yield f"{chr(10) if number else ''}{self.title}, seed {play.seed}: {playing}"
             yield from (f"  {move.text}" for move in play.moves)

@@ -37,15 +37,15 @@ def export(
     against: AnyPolicy | None = None,
     program: str = PROGRAMS[0],
 ) -> None:
-    """Write a solved game to a file, all at once or not at all.
+    """Write a solved game of any number of players to a file, all at once or not at all.
 
     Parameters
     ----------
     form : {"prism", "drn", "umb", "parquet", "json", "npz", "lp", "mps"}
         Models hold the rules; data hold the rules and the answer; lp and mps hold a program with
-        the answer as its solution.
+        the answer as its solution, for one player or two.
     against : str, callable or Policy, optional
-        The second player's policy, as in `rollwise.evaluate`. A model then has one
+        The policy of all players but the first, as in `rollwise.evaluate`. A model then has one
         chooser (an MDP).
     program : {"linear-programming", "mixed-integer"}
         The program of lp and mps.
@@ -61,7 +61,8 @@ def export(
     """
     if not isinstance(solution, Solution):
         raise another_kind("a solution is wanted, such as rollwise.solve(game)", solution)
-    policies = Policies.of(solution)  # of a game for one or two
+    policies = Policies.of(solution, any_players=True)
+    check_players(form, solution.title, solution.graph.players)
     plain = throws_as_fields(solution.graph)
 
     def written(write: Callable[[Any, Path], None], content: object) -> None:
@@ -82,7 +83,22 @@ def export(
     written(DATA[form], solution if plain is solution.graph else replace(solution, space=plain))
 
 
+def check_players(form: str, title: str, players: int) -> None:
+    """Refuse three or more players in a program.
+
+    Raises
+    ------
+    UsageError
+    """
+    if players > 2 and form in PROGRAM_FILES:
+        raise UsageError(
+            f"{title} is a game for {players}, and {form} holds a program for one player or two; "
+            f"the formats {', '.join([*MODELS, *DATA])} take more"
+        )
+
+
 __all__ = [
+    "check_players",
     "export",
     "one_chooser",
     "write_drn",

@@ -14,6 +14,10 @@ A total up to "finished" is infinite where play may go on for ever. If endless p
 single player, the win probability is the total of all shares, ``R{"share"}max=? [C]``. No query
 counts endless play as a draw, or as a loss of one of two players; a comment says so.
 
+With three or more players each seat is a player of the model, and the results are still those of
+the first one. A query for the first player has all others as one opponent, so its value is a lower
+bound in every equilibrium.
+
 UMB is the binary format of Storm, PRISM and Modest (https://github.com/pmc-tools/umb). States,
 endings and rewards are the same there. Chances are fractions where the
 weights are whole numbers. The variables of a state are its fields, and the number of its ending.
@@ -39,7 +43,8 @@ from rollwise.errors import UsageError, no_opponent, spelled
 from rollwise.graph import StateGraph, win_probability
 from rollwise.graph.choices import chances, has_choice, outcome_action
 from rollwise.graph.lotteries import pointers
-from rollwise.graph.policies import Policy
+from rollwise.graph.policies import Policy, outcome_payoffs
+from rollwise.numbers.shares import MOST_PLAYERS
 from rollwise.proofs.endless_play import endless_states
 
 # Of the PRISM language, and the names of the models themselves.
@@ -51,6 +56,9 @@ probabilistic prob pta rate rewards Rmax Rmin R S smg stochastic system true U W
 won drawn lost finished share payoff points ending
 """
 
+# The players of a model, by seat.
+PLAYERS = ["first", "second", "third", *(f"player_{k}" for k in range(4, MOST_PLAYERS + 1))]
+
 
 class Endings(NamedTuple):
     """How games end, in the first player's eyes, the best ending first.
@@ -58,7 +66,8 @@ class Endings(NamedTuple):
     Attributes
     ----------
     names : tuple of str
-        Such as ``won``, or ``payoff_3`` in a game for stakes.
+        Such as ``won``, ``shared_0_25`` for that share of a win among three or more players, or
+        ``payoff_3`` in a game for stakes.
     payoffs : tuple of float
     of_outcome : (n_outcomes,) int64
         The place of the ending of each outcome; -1 where the game goes on.
@@ -70,17 +79,17 @@ class Endings(NamedTuple):
 
 
 def one_chooser(graph: StateGraph, against: Policy | None = None) -> StateGraph:
-    """A game of two as two copies with a field ``seat``; a game for one unchanged.
+    """A game of several players as a copy for each with a field ``seat``; one for one unchanged.
 
-    With a policy `against` for the second player, the first player is the only chooser.
+    With a policy `against` for all others, the first player is the only chooser.
 
     Raises
     ------
     UsageError
         A policy to play against in a game for one.
     """
-    if graph.players == 2:
-        return take_seats(graph, [None, against]).graph
+    if graph.players > 1:
+        return take_seats(graph, [None, *[against] * (graph.players - 1)]).graph
     if against is not None:
         raise no_opponent(graph.game)
     return graph
@@ -88,7 +97,7 @@ def one_chooser(graph: StateGraph, against: Policy | None = None) -> StateGraph:
 
 def seats(graph: StateGraph) -> NDArray[np.int64]:
     """The mover of each state of a graph from `one_chooser`: (n_states,)."""
-    if graph.players == 2:
+    if graph.players > 1:
         return graph.rows[:, -1].astype(np.int64)
     return np.zeros(graph.n_states, np.int64)
 
@@ -96,12 +105,16 @@ def seats(graph: StateGraph) -> NDArray[np.int64]:
 def endings(graph: StateGraph) -> Endings:
     """How the game of a graph from `one_chooser` ends."""
     seat = seats(graph)[graph.action_state][outcome_action(graph)]
-    payoff = np.where(seat == 0, graph.outcome_payoff, -graph.outcome_payoff) + 0.0
+    payoff = outcome_payoffs(graph)[np.arange(len(seat)), -seat % graph.players] + 0.0
     over = graph.outcome_state < 0
     named = {1.0: "won", 0.0: "drawn", -1.0: "lost"}
-    payoffs = np.unique(payoff[over]) if graph.has_stakes else np.array(sorted(named))
     if graph.has_stakes:
-        named = {x: f"payoff_{_as_word(x)}" for x in payoffs.tolist()}
+        named = {x: f"payoff_{_as_word(x)}" for x in np.unique(payoff[over]).tolist()}
+    elif graph.players > 2:  # shares of a win, as values from -1 to 1
+        parts = {x: f"shared_{_as_word(x)}" for x in np.unique(payoff[over]).tolist()}
+        payoff = 2.0 * payoff - 1.0
+        named = {2.0 * x - 1.0: name for x, name in parts.items()} | {1.0: "won", -1.0: "lost"}
+    payoffs = np.array(sorted(named))
     index = len(payoffs) - 1 - np.searchsorted(payoffs, payoff)
     given = tuple(payoffs[::-1].tolist())
     return Endings(tuple(named[x] for x in given), given, np.where(over, index, -1))
@@ -136,8 +149,8 @@ def require_rewards(graph: StateGraph, form: str) -> None:
 def write_prism(graph: StateGraph, path: Path) -> None:
     """Write a graph from `one_chooser` in the PRISM language.
 
-    An MDP where at most one player has a choice, else a game (``smg``) of the
-    players ``first`` and ``second``.
+    An MDP where only the first player has a choice, else a game (``smg``) of the
+    players ``first``, ``second`` and so on.
 
     Raises
     ------
@@ -150,22 +163,23 @@ def write_prism(graph: StateGraph, path: Path) -> None:
 
 
 def _prism(graph: StateGraph, out: TextIO) -> None:
-    is_game = has_two_choosers(graph)
+    is_game = others_choose(graph)
     fields = [_identifier(name) for name in graph.field_names]
     actions = {a: _identifier(name) for a, name in _names(graph).items()}
     who = seats(graph).tolist()
-    sides = ("first_", "second_") if is_game else ("", "")
+    sides = [f"{name}_" if is_game else "" for name in PLAYERS[: graph.players]]
     out.write(f"// {graph.title}, written by rollwise\n")
     for query in _queries(graph, is_game):
         out.write(f"//   {query}\n")
     out.write("smg\n\n" if is_game else "mdp\n\n")
-    used: list[set[str]] = [set(), set()]
+    used: list[set[str]] = [set() for _ in sides]
     # the player of each command: PRISM wants them listed before the module
     for a, s in enumerate(graph.action_state.tolist()):
         used[who[s]].add(sides[who[s]] + actions[int(graph.action_label[a])])
     if is_game:
-        for seat, player in enumerate(("first", "second")):
-            commands = [*sorted(used[seat]), *(("finish",) if seat == 0 else ())]
+        listed = [sorted(names) for names in used]
+        listed[0].append("finish")
+        for player, commands in zip(PLAYERS, listed, strict=False):
             out.write(f"player {player} {', '.join(f'[{c}]' for c in commands)} endplayer\n")
         out.write("\n")
     out.write("module game\n")
@@ -221,12 +235,12 @@ def write_drn(graph: StateGraph, path: Path) -> None:
     Raises
     ------
     UsageError
-        Two players with choices (the format has one chooser), or negative rewards.
+        Other players than the first choose (the format has one chooser), or negative rewards.
     """
     require_rewards(graph, "Storm")
-    if has_two_choosers(graph):
+    if others_choose(graph):
         raise UsageError(
-            f"{graph.title} has two players who choose: give the policy of one of them "
+            f"{graph.title} has choices of other players than the first: give their policy "
             f"({spelled(python='against', command_line='--against POLICY')}), or write a game in "
             f"the PRISM language ({spelled(python='prism', command_line='--to prism')})"
         )
@@ -289,6 +303,8 @@ def _taken_off(payoffs: Endings) -> float:
 def _queries(graph: StateGraph, is_game: bool) -> Iterator[str]:
     """The queries for this package's values in a model checker."""
     who = "<<first>> " if is_game else ""
+    if is_game and graph.players > 2:
+        yield "all others play against the first player:"
     if graph.endless != "forbidden" and len(endless_states(graph)):
         yield f'{who}Pmax=? [F "won"]' if not graph.has_stakes else "no query for the value:"
         if graph.players == 1 and graph.endless == "lose" and not graph.has_stakes:
@@ -307,10 +323,9 @@ def _queries(graph: StateGraph, is_game: bool) -> Iterator[str]:
         yield f'R{{"points"}}{graph.objective[:3]}=? [F "finished"]'
 
 
-def has_two_choosers(graph: StateGraph) -> bool:
-    if graph.players != 2:
-        return False
-    return len(np.unique(seats(graph)[has_choice(graph)])) == 2
+def others_choose(graph: StateGraph) -> bool:
+    """Whether a player besides the first has a choice."""
+    return bool(np.any(seats(graph)[has_choice(graph)]))
 
 
 def _names(graph: StateGraph) -> dict[int, str]:
@@ -331,7 +346,7 @@ INTEGER = {"type": "int", "size": 32}
 
 
 def write_umb(graph: StateGraph, path: Path) -> None:
-    """Write a graph from `one_chooser`: an MDP, or a game where both players have a choice.
+    """Write a graph from `one_chooser`: an MDP, or a game if others than the first player choose.
 
     Raises
     ------
@@ -343,7 +358,7 @@ def write_umb(graph: StateGraph, path: Path) -> None:
     n, last = graph.n_states, len(payoffs.names)
     # endings are states behind those of the graph; each leads to the last one, which stays
     ends = np.arange(last + 1)  # the last is "finished"
-    two = has_two_choosers(graph)
+    is_game = others_choose(graph)
     n_states, n_choices = n + last + 1, graph.n_actions + last + 1
     labels, action = np.unique(graph.action_label, return_inverse=True)
     names = [*(graph.vocabulary.text(label) for label in labels.tolist()), "finish"]
@@ -368,14 +383,14 @@ def write_umb(graph: StateGraph, path: Path) -> None:
         f"annotations/rewards/{reward_name(graph)}/choices/values.bin": rewards.astype("<f8"),
         "valuations/states/valuations.bin": variables,
     }
-    if not two:
+    if not is_game:
         del parts["state-to-player.bin"]
     for number, name in enumerate([*payoffs.names, "finished"]):
         path_of_values = f"annotations/aps/{name}/states/values.bin"
         parts[path_of_values] = _bits(np.arange(n_states) == n + number)
     system = {
         "time": "discrete",
-        "#players": 1 + two,
+        "#players": graph.players if is_game else 1,
         "#states": n_states,
         "#initial-states": 1,
         "#choices": n_choices,
@@ -385,8 +400,8 @@ def write_umb(graph: StateGraph, path: Path) -> None:
         "#observations": 0,
         "branch-probability-type": kind,
     }
-    if two:
-        system["player-names"] = ["first", "second"]
+    if is_game:
+        system["player-names"] = PLAYERS[: graph.players]
     fields = [*graph.columns, "ending"]
     of_states = [{"name": name, "type": INTEGER} for name in fields]
     index = {

@@ -298,6 +298,16 @@ def seat_payoffs(graph: StateGraph) -> NDArray[np.float64]:
     return np.array(rows, np.float64)
 
 
+def outcome_payoffs(graph: StateGraph) -> NDArray[np.float64]:
+    """The payoff of each outcome to each seat, from the mover on: (n_outcomes, players) float64.
+
+    They are those of `seat_payoffs`, and 0 where the game goes on.
+    """
+    over = graph.outcome_state < 0
+    ending = np.searchsorted(graph.ending_payoffs, np.where(over, graph.outcome_payoff, 0.0))
+    return np.where(over[:, None], seat_payoffs(graph)[ending], 0.0)
+
+
 def alias_cells(graph: StateGraph) -> NDArray[np.int32]:
     """The alias tables of the actions, see `rollwise.kernels.sampling`: (n_outcomes, 4) int32."""
     cells = np.empty((graph.n_outcomes, 4), np.int32)

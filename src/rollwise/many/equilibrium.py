@@ -251,7 +251,7 @@ class Equilibrium(InWords):
         the action and its probability are None.
         """
         graph = self.graph.flat
-        states = graph.action_state[actions]
+        states = graph.action_state[actions].astype(np.int64)
         columns: dict[str, Any] = dict(zip(graph.field_names, graph.states[states].T, strict=True))
         for name in graph.throw_names:
             if not throws:
@@ -261,11 +261,20 @@ class Equilibrium(InWords):
         before = bool(graph.throw_names) and not throws
         columns["action"] = None if before else graph.action_label[actions]
         columns["probability"] = None if before else self.policy.probability[actions]
-        for seat in range(self.players):
-            columns[f"{worth_column(graph)}.{seat}"] = self.values[states, seat]
-        columns["error_bound"] = self.error_bounds[states].max(axis=1)
-        columns["deviation_gain"] = self.deviation_gains[states].max(axis=1)
-        return columns
+        return columns | self.state_columns(states)
+
+    def state_columns(self, states: NDArray[np.int64]) -> dict[str, Floats]:
+        """The columns of some states: the value of each seat from the mover on, and the bounds."""
+        return {
+            **self.by_seat(self.values[states]),
+            "error_bound": self.error_bounds[states].max(axis=1),
+            "deviation_gain": self.deviation_gains[states].max(axis=1),
+        }
+
+    def by_seat(self, worths: Floats) -> dict[str, Floats]:
+        """A column of values for each seat, from (n, players) float64."""
+        name = worth_column(self.graph)
+        return {f"{name}.{seat}": column for seat, column in enumerate(worths.T)}
 
     def said_of(self, state: int) -> list[str]:
         """The mixture of the mover in a position, and the values of the others: lines of text."""

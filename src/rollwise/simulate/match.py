@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from rollwise.answer.certified import Certified, solve_and_certify
 from rollwise.answer.evaluation import Evaluation, SeatPolicies, evaluate, without_a_list
-from rollwise.answer.references import AnyPolicy, Policies, Subject, can_be_policy
+from rollwise.answer.references import AnyPolicy, Policies, Subject, are_policies
 from rollwise.cluster.pool import Pool, Threads
 from rollwise.derive.seats import take_seats
 from rollwise.errors import EndlessPlay, UsageError, no_opponent
@@ -550,7 +550,7 @@ def simulate(
     Disagreement
         A simulated figure differs from the exact one by more than chance explains.
     """
-    if isinstance(policy, list | tuple) and all(map(can_be_policy, policy)):
+    if are_policies(policy):
         if against is not None or workers != 1 or pool is not None:
             raise UsageError(
                 "a list has the policies of all seats: there is no opponent besides, and one worker"

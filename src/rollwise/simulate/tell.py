@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from string import ascii_uppercase as LETTERS
+from typing import Any
 
 import numpy as np
 
-from rollwise.answer.references import AnyPolicy, Policies, Subject
+from rollwise.answer.evaluation import SeatPolicies, one_each
+from rollwise.answer.references import AnyPolicy, Policies, Subject, are_policies
 from rollwise.errors import EndlessPlay, no_opponent
 from rollwise.graph import Outcome, StateGraph
 from rollwise.graph.policies import Policy
@@ -15,7 +18,6 @@ from rollwise.numbers.randomness import check_seed
 from rollwise.words import Narrator
 
 MOST_TOLD = 100_000  # moves
-PLAYERS = ("A", "B")
 
 
 @dataclass(frozen=True)
@@ -27,13 +29,14 @@ class ToldMove:
     turn : int
         From 1.
     seat : int
-        1 for the first player, 2 for the other.
+        1 for the first player, 2 for the next.
     policy : str
     state : dict of int
         From the view of the mover.
     action : str
     outcome : str
-        ``again``, ``pass``, ``win``, ``lose``, ``draw`` or ``end``, for the mover.
+        ``again``, ``pass``, ``win``, ``lose``, ``draw`` or ``end``, for the mover. With three or
+        more players a win shared by the mover is a draw.
     next_state : dict of int or None
         From the view of the next mover; None if the game is over.
     reward : float
@@ -41,7 +44,7 @@ class ToldMove:
     dice : tuple of int
         Their faces, if the rules give the thrown dice.
     text : str
-        The move in words; A moved first, the other is B.
+        The move in words; A moved first, the next player is B.
     """
 
     turn: int
@@ -57,43 +60,52 @@ class ToldMove:
 
 
 def tell(
-    game: Subject, policy: AnyPolicy, against: AnyPolicy | None = None, *, seed: int
+    game: Subject,
+    policy: AnyPolicy | SeatPolicies,
+    against: AnyPolicy | None = None,
+    *,
+    seed: int,
 ) -> list[ToldMove]:
-    """Play one game and narrate it; the first policy moves first.
+    """Play one game of any number of players and narrate it; the first policy moves first.
 
     Parameters
     ----------
     game : Game, Solution, StateGraph or Policies
         Without its rules the narration uses the names of its fields and actions.
-    policy : str, callable or Policy
-        As in `rollwise.evaluate`.
+    policy : str, callable or Policy, or a list
+        As in `rollwise.evaluate`: of all seats, or one of each in the order of the moves.
     against : optional
-        The opponent's policy, by default the same one.
+        The opponent's policy in a game for two, by default the same one.
     seed : int
         Of NumPy's default generator.
 
     Raises
     ------
     UsageError
-        An opponent in a solitaire game; an invalid seed.
+        An opponent in a game that isn't for two, or besides a list; a list with too few policies
+        or too many; an invalid seed.
     EndlessPlay
         The game goes on for more than 100,000 moves.
     """
-    policies = Policies.of(game)
-    graph, mine = policies.graph, policies.find(policy)
-    if against is not None and graph.players != 2:
-        raise no_opponent(graph.game)
-    seats = (mine, mine if against is None else policies.find(against))
+    policies = Policies.of(game, any_players=True)
+    graph = policies.graph
+    given: list[Any] = list(policy) if are_policies(policy) else [policy]
+    if against is not None:
+        if graph.players == 1:
+            raise no_opponent(graph.game)
+        given = [*given, against]
+    seats = one_each(graph, [policies.find(one) for one in given])
     random = np.random.default_rng(check_seed(seed))
     (dice,) = random.spawn(1)  # a separate stream: drawing faces must not change the game
     narrator = Narrator(graph, policies.game)
-    points = [0.0, 0.0]
+    names, points = LETTERS[: graph.players], [0.0] * graph.players
     moves: list[ToldMove] = []
     seat, turn = 0, 1
     for outcome in _played(graph, seats, random):
         action, after = outcome.action, outcome.next_state
         faces = narrator.faces_of(action.index, outcome.number, dice)
-        deed = (PLAYERS[seat], action.index, outcome.number, faces)
+        deed = (names[seat], action.index, outcome.number, faces)
+        from_here = [*names[seat:], *names[:seat]]
         moves.append(
             ToldMove(
                 turn,
@@ -105,11 +117,11 @@ def tell(
                 None if after is None else after.named,
                 action.reward,
                 faces,
-                narrator.sentence(*deed, points=points[seat]),
+                narrator.sentence(*deed, points=points[seat], names=from_here),
             )
         )
         points[seat] += narrator.points_of(action.index)
-        seat ^= outcome.passes
+        seat = (seat + outcome.seats_on) % graph.players
         turn += outcome.passes
     return moves
 
@@ -126,6 +138,6 @@ def _played(
         after = outcome.next_state
         if after is None:
             return outcomes
-        seat ^= outcome.passes
+        seat = (seat + outcome.seats_on) % graph.players
         state = after
     raise EndlessPlay(f"{graph.game}: the game goes on for more than {MOST_TOLD:,} moves")

@@ -33,7 +33,6 @@ from rollwise.cli.streams import ASKED
 from rollwise.documents.games import Exported, PageWritten, Plotted, Reported
 from rollwise.documents.model import sizes
 from rollwise.errors import TooManyStates, UsageError, no_such
-from rollwise.game import has_many
 from rollwise.graph.naming import title_of
 from rollwise.machine.atomic_files import check_place
 from rollwise.methods import Setting
@@ -201,8 +200,7 @@ def page(
     from rollwise.page import too_large, write_page
 
     try:
-        answered = solve_or_open if has_many(chosen) else solve_or_load
-        solution = answered(chosen, load)
+        solution = solve_or_load(chosen, load)
     except TooManyStates as error:
         if ASKED.max_states is not None:
             raise
@@ -233,10 +231,10 @@ def export(
     --to FORMAT       prism, drn, umb, parquet, json, npz, lp or mps; efg of a game with hidden
                       dice.
     --out FILE        Where to; text is printed otherwise.
-    --against POLICY  In a model: the policy of the second player.
+    --against POLICY  In a model: the policy of all players but the first.
     --program TEXT    In lp and mps: linear-programming (the default) or mixed-integer.
     """
-    from rollwise.export import DATA, MODELS, PROGRAM_FILES
+    from rollwise.export import DATA, MODELS, PROGRAM_FILES, check_players
     from rollwise.export import export as write
     from rollwise.export.data import json_bytes
 
@@ -255,6 +253,7 @@ def export(
         raise UsageError(f"--to {to} needs --out FILE" + (" with --json" if ASKED.json else ""))
     check_place(out)
     chosen = read_game(game, parameters, any_target=True)
+    check_players(to, title_of(chosen.name, chosen.parameters), chosen.players)
     solution = solve_or_load(chosen, load)
     graph, kind = solution.graph, {"program": program} if program else {}
     if to == "json" and out is None and (size := json_bytes(solution)) > MUCH:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -73,6 +74,9 @@ def simulate(
     --exact      Compute the exact figures too.
     --tell [N]   Tell one game move by move instead, or N of them, in words.
     """
+    from rollwise.answer.references import names_in
+    from rollwise.simulate import simulate as play
+
     if tell:
         options = {"games": games, "workers": workers, "no_exact": not exact}
         refuse("doesn't go with --tell, the story of one game", **options)
@@ -84,28 +88,27 @@ def simulate(
     others = {"workers": workers, "tell": tell, "no_exact": not exact}
     if answered_apart(chosen, "simulate", policy, against, games, seed, load, **others):
         return
-    if has_many(chosen) or "," in policy:
-        others = {"against": against, "workers": workers, "tell": tell}
-        refuse_with_seats(chosen, **others, load=load)
-        _play_seats(chosen, policy, games, seed, exact=exact)
-        return
-    policies = _policies(chosen, load, told=tell is not None)
+    by_seat = has_many(chosen) or "," in policy
+    if by_seat:
+        refuse_with_seats(chosen, against=against, workers=workers)
+    policies = _policies(chosen, load, in_turns=tell is None and not by_seat)
     if policies is None:
         refuse(NOT_LARGE, workers=pool.cluster, tell=tell)
+        refuse(f"with a list {NOT_LARGE}", policy=by_seat)
         _of_large(chosen, policy, against, games, seed, load)
         return
+    number = GAMES if games is None else games
     with Progress() as progress:
         graph = policies.graph
         if against is not None and graph.players != 2:
             raise no_opponent(graph.game)
-        first = policies.find(policy)
-        second = None if against is None else policies.find(against)
-        if tell is None:
+        names = names_in(policy) if against is None else [policy, against]
+        seated = tuple(policies.find(name) for name in names)
+        if tell is None and not by_seat:
             match = _played(
                 graph,
-                first,
-                second,
-                GAMES if games is None else games,
+                seated,
+                number,
                 pool,
                 seed=seed,
                 workers=pool.number or 1,
@@ -113,23 +116,30 @@ def simulate(
                 progress=progress,
             )
     if tell is not None:
-        _tell(policies, first, second, tell, seed)
-        return
-    render(match_document(graph, match))
+        _tell(policies, seated, tell, seed)
+    elif by_seat:
+        played = play(policies, seated, games=number, seed=seed, exact=exact)
+        render(seats_match_document(graph, played))
+    else:
+        render(match_document(graph, match))
 
 
-def _policies(game: Game, load: str | None, *, told: bool) -> Policies | None:
+def _policies(game: Game, load: str | None, *, in_turns: bool) -> Policies | None:
     """The policies of a game; None where its games are played turn by turn."""
     from rollwise.answer import kept
     from rollwise.answer.references import Policies
 
     if load is not None:
         solution = solve_or_open(game, load)
-        return Policies.of(solution.whole()) if solution.is_small else None
-    in_turns = not told and game.made_from is game
+        is_small = solution.is_small
+        return Policies.of(solution.whole(), any_players=True) if is_small else None
     with Progress() as progress:
         return kept.policies_in_one_graph(
-            game, other_way=in_turns, max_states=ASKED.max_states, progress=progress
+            game,
+            other_way=in_turns and game.made_from is game,
+            any_players=True,
+            max_states=ASKED.max_states,
+            progress=progress,
         )
 
 
@@ -160,8 +170,7 @@ def _of_large(
 
 def _played(
     graph: StateGraph,
-    first: Policy,
-    second: Policy | None,
+    seated: Sequence[Policy],
     games: int,
     team: Workers,
     **options: Any,
@@ -172,45 +181,19 @@ def _played(
 
     with warnings.catch_warnings(), team.cluster_pool() as pool:
         warnings.simplefilter("always", Disagreement)
-        return play(graph, first, second, games=games, pool=pool, **options)
+        return play(graph, *seated, games=games, pool=pool, **options)
 
 
-def _tell(
-    policies: Policies,
-    first: Policy,
-    second: Policy | None,
-    games: int,
-    seed: int | None,
-) -> None:
+def _tell(policies: Policies, seated: Sequence[Policy], games: int, seed: int | None) -> None:
     """Games, move by move."""
+    from rollwise.answer.evaluation import one_each
     from rollwise.numbers.randomness import seed_of
     from rollwise.simulate import tell
 
-    graph = policies.graph
-    start = seed_of(seed)
-    stories = ((n, tell(policies, first, second, seed=n)) for n in range(start, start + games))
-    names = [one.name for one in (first, second or first)[: graph.players]]
-    render(told_games_document(graph, names, dict(stories)))
-
-
-def _play_seats(
-    game: Game,
-    policy: str,
-    games: int | None,
-    seed: int | None,
-    *,
-    exact: bool,
-) -> None:
-    """Play games with a policy for each seat, and print the results."""
-    from rollwise.answer.references import names_in
-    from rollwise.simulate import simulate as play
-
-    with Progress() as progress:
-        policies = policies_of(game, progress, any_players=True)
-        seated = tuple(policies.find(name) for name in names_in(policy))
-    number = GAMES if games is None else games
-    played = play(policies, seated, games=number, seed=seed, exact=exact)
-    render(seats_match_document(policies.graph, played))
+    graph, start = policies.graph, seed_of(seed)
+    seats = tuple(one_each(graph, seated))
+    stories = {n: tell(policies, seats, seed=n) for n in range(start, start + games)}
+    render(told_games_document(graph, [one.name for one in seats], stories))
 
 
 @app.command("tournament")
