@@ -24,6 +24,7 @@ from rollwise.answer.solve import solve
 from rollwise.errors import UsageError
 from rollwise.export import export
 from rollwise.games import find
+from rollwise.games.cant_stop import CantStop
 from rollwise.games.craps import Craps
 from rollwise.games.frozen_lake import FrozenLake
 from rollwise.games.pig import Pig
@@ -344,7 +345,8 @@ THREE_PLAYERS = [
     find(f"{EXAMPLES}/who_stops.py:WhoStops")(),  # its equilibrium mixes
     find(f"{EXAMPLES}/king_maker.py:KingMaker")(),
     find("left-center-right")(players=3, chips=1),  # the die comes to any seat
-    Threes(dice=2, players=3),  # with throws; shares of a win
+    find(f"{EXAMPLES}/standoff.py:Standoff")(),  # with shares of the win
+    CantStop(players=3, sides=2, columns=1),  # with throws
 ]
 
 
@@ -584,3 +586,23 @@ def test_programs_and_chains_of_three_players_are_refused(tmp_path):
     read = rollwise.solve(find(str(tmp_path / "game.drn"))(goal="won", rewards="none"))
     (best, *_) = best_responses(solution, "random").best
     assert read.win_probability == pytest.approx(best, abs=1e-10)
+
+
+@pytest.mark.slow
+def test_storm_reads_the_games_of_three_players(tmp_path):
+    """It builds them, and doesn't solve them."""
+    stormpy = pytest.importorskip("stormpy")
+    solution = solve(Pig(players=3, target=4))
+    for form in ("prism", "umb"):
+        export(solution, tmp_path / f"model.{form}", form)
+    program = stormpy.parse_prism_program(str(tmp_path / "model.prism"))
+    query = stormpy.parse_properties('<<first>> Pmax=? [F "won"]', program)
+    models = [
+        stormpy.build_model(program, query),
+        stormpy.build_model_from_umb(str(tmp_path / "model.umb")),
+    ]
+    for model in models:
+        assert model.model_type.name == "SMG"
+        owners = {model.get_player_of_state(s) for s in range(model.nr_states)}
+        assert owners == {0, 1, 2}
+    assert models[1].nr_states == 3 * solution.graph.n_states + 3
