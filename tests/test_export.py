@@ -588,6 +588,37 @@ def test_programs_and_chains_of_three_players_are_refused(tmp_path):
     assert read.win_probability == pytest.approx(best, abs=1e-10)
 
 
+@dataclass(frozen=True)
+class Second(Game):
+    """Only the second player has a choice: to lose, or to win half of the games."""
+
+    def start(self):
+        return Place(0)
+
+    def actions(self, s):
+        yield 0
+        if s.place:
+            yield 1
+
+    def outcomes(self, s, action):
+        if s.place == 0:
+            yield 1, PASS, Place(1)
+        else:
+            yield 1, LOSE, s
+            yield 1, WIN if action else LOSE, s
+
+
+@pytest.mark.parametrize(("form", "read"), [("prism", read_prism), ("umb", read_umb)])
+def test_a_choice_of_the_second_player_alone_is_not_the_first_one_s(tmp_path, form, read):
+    solution = solve(Second())
+    export(solution, tmp_path / "model", form)
+    model = read(tmp_path / "model")
+    assert model.players == ["first", "second"]
+    assert guaranteed(model, lambda name: float(name == "won")) == solution.win_probability == 0.5
+    with pytest.raises(UsageError, match="give their policy"):
+        export(solution, tmp_path / "model", "drn")
+
+
 @pytest.mark.slow
 def test_storm_reads_the_games_of_three_players(tmp_path):
     """It builds them, and doesn't solve them."""
