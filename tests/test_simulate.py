@@ -201,6 +201,16 @@ def test_a_told_game_of_many_goes_round_the_table_as_the_rules_say(game, seed):
     assert moves[-1].text[-6:] in {f"{'ABCD'[winner]} wins" for winner in winners}
 
 
+@pytest.mark.parametrize("what", [["--tell", "2"], ["--games", "200"]])
+def test_games_of_three_are_played_by_a_saved_equilibrium(tmp_path, what):
+    asked = ["pig", "players=3", "target=4"]
+    output("solve", *asked, "--save", str(tmp_path / "saved.parquet"))
+    played = ["simulate", *asked, "--policy", "optimal,random,optimal", "--seed", "2", *what]
+    told = output(*played)
+    assert told == output(*played, "--load", str(tmp_path / "saved.parquet"))
+    assert ("A plays optimal, B plays random, C plays optimal" in told) is (what[0] == "--tell")
+
+
 def test_a_policy_tells_all_seats_and_others_are_refused():
     game = Pig(target=4, players=3)
     assert tell(game, "random", seed=7) == tell(game, ["random"] * 3, seed=7)
