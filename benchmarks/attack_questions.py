@@ -225,7 +225,7 @@ def rivals(case: Case) -> None:
         case.faults.append(f"the standings are in the wrong order: {results}")
     loss, value = loss_of(case.policies, drawn[0]), first[2, 2]
     lost = case.unit * case.sign * (value - first[0, 2])
-    case.hold("loss first", loss.loss_first, lost, loss.error_bound)
+    case.hold("loss first", loss.losses[0], lost, loss.error_bound)
     if case.players == 1:
         return
     lost += case.unit * (first[2, 0] - value)
@@ -233,11 +233,11 @@ def rivals(case: Case) -> None:
     case.hold("exploitability", loss.exploitability, gain_against(case, drawn[0]), 1e-6)
     heads = handicap(case.solution, "place,place", range(len(case.game.level)), *drawn[:2]).heads
     for head in heads:
-        if head.first is not None and head.second is not None:
+        if None not in head.seats:
             start = case.graph.find([head.points])
             one, two = case.play(*drawn[:2], start=start), case.play(*drawn[1::-1], start=start)
-            case.hold("head first", head.first.value, case.shown(one.result()[0]), 1e-9)
-            case.hold("head second", head.second.value, case.shown(-two.result()[0]), 1e-9)
+            case.hold("head first", head.seats[0].value, case.shown(one.result()[0]), 1e-9)
+            case.hold("head second", head.seats[1].value, case.shown(-two.result()[0]), 1e-9)
 
 
 def gain_against(case: Case, policy: Policy) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -13,15 +14,18 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 import pytest
-from cli_runner import refusal, run
+from cli_runner import output, refusal, run
 
 import rollwise
+from rollwise.analysis.handicap import handicap
+from rollwise.analysis.losses import difference
 from rollwise.answer.advice import advise
 from rollwise.answer.evaluation import evaluate_seats, respond_to
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.answer.verify import claims_of
-from rollwise.errors import EndlessPlay, ForMorePlayers, PolicyError, UsageError
+from rollwise.derive.derived_game import with_methods
+from rollwise.errors import EndlessPlay, ForMorePlayers, PolicyError, UnknownState, UsageError
 from rollwise.game import Game
 from rollwise.games import create, find
 from rollwise.games.knock_out import KnockOut
@@ -31,9 +35,10 @@ from rollwise.games.super_six import SuperSix
 from rollwise.graph.policies import Policy
 from rollwise.many.proving import prove_profile
 from rollwise.many.seats import seen_from
+from rollwise.numbers.shares import brought
 from rollwise.proofs.check_rules import check_rules
 from rollwise.simulate.seats import simulate_seats
-from rollwise.then import PASS, is_over, seats_on, shared, shared_by, won_by
+from rollwise.then import PASS, WIN, is_over, payoff_of, seats_on, shared, shared_by, won_by
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 WHO_STOPS = f"{EXAMPLES}/who_stops.py:WhoStops"
@@ -475,3 +480,166 @@ def test_time_ends_a_search():
     assert document["timed_out"]
     assert document["unsettled_components"] >= len(document["unsettled"]) > 10
     assert not json.loads(run(*command[:-1], "time_limit=600", "--json").stdout)["timed_out"]
+
+
+# ---- head starts, distributions and changes of rules, each against a naive program
+
+
+def played_out(game, start, owner, mine, theirs, sweeps=600):
+    """How likely a player wins, by plain sweeps over the rules alone.
+
+    The player is `owner` seats after the first mover. `mine` and `theirs` are functions from
+    states to the chances of actions.
+    """
+    n, values, waiting = game.players, {}, [(start, owner)]
+
+    def after(s, seat, a):
+        every = [(ways, then, t) for ways, then, t in game.outcomes(s, a) if ways]
+        total = sum(ways for ways, _, _ in every)
+        for ways, then, t in every:
+            at = None if is_over(then) else (t, (seat - seats_on(then, n)) % n)
+            yield ways / total, float(then == won_by(seat)) if at is None else 0.0, at
+
+    ways_on = {}
+    while waiting:
+        s, seat = at = waiting.pop()
+        if at in ways_on:
+            continue
+        chances = (mine if seat == 0 else theirs)(s)
+        ways_on[at] = [
+            (chance * p, won, t) for a, chance in chances.items() for p, won, t in after(s, seat, a)
+        ]
+        waiting += [t for _, _, t in ways_on[at] if t is not None]
+    values = dict.fromkeys(ways_on, 0.0)
+    for _ in range(sweeps):
+        values = {
+            at: sum(p * (won if t is None else values[t]) for p, won, t in ways)
+            for at, ways in ways_on.items()
+        }
+    return values[start, owner]
+
+
+def moves_of(solution, name):
+    """A policy as a function from states to the chances of actions."""
+    policy = Policies.of(solution, any_players=True).find(name)
+    graph = solution.graph
+
+    def moves(s):
+        state = graph.view[graph.find(s)]
+        chances = policy.probability[list(state.action_range)].tolist()
+        return {a: p for a, p in zip(state.labels, chances, strict=True) if p}
+
+    return moves
+
+
+def begun(game, seat, points):
+    """The start of Pig with points in the bank of a seat."""
+    banked, *rivals = [points if k == seat else 0 for k in range(game.players)]
+    return game.start()._replace(banked=banked, rivals=tuple(rivals))
+
+
+@pytest.mark.parametrize("names", [("optimal", "optimal"), ("random", "optimal")])
+def test_a_head_start_of_a_seat_is_worth_what_a_naive_program_finds(names):
+    solution = rollwise.solve(Pig(6, 4, players=3))
+    found = handicap(solution, "banked", [0, 2, 3, 4], *names)
+    assert (found.field, found.others) == ("banked", ("rivals.0", "rivals.1"))
+    assert found.even == pytest.approx(1 / 3, abs=1e-15)
+    mine, theirs = (moves_of(solution, name) for name in names)
+    for head in found.heads:
+        for seat, worth in enumerate(head.seats):
+            start = begun(solution.game, seat, head.points)
+            by_hand = played_out(solution.game, start, seat, mine, theirs)
+            assert worth.value == pytest.approx(by_hand, abs=1e-12)
+            assert worth.bound < 1e-12
+        assert head.mean.value == pytest.approx(sum(one.value for one in head.seats) / 3)
+
+
+def test_a_head_start_that_no_play_reaches_is_that_of_a_game_with_this_start():
+    (head,) = handicap(Pig(5, players=3), "banked", [1]).heads
+    for seat, worth in enumerate(head.seats):
+        start = begun(Pig(5, players=3), seat, 1)
+        ahead = with_methods(Pig(5, players=3), start=lambda self, start=start: start)
+        naive = naive_equilibrium(ahead)[start][seat]
+        assert worth.value == pytest.approx(naive, abs=1e-12)
+
+
+def test_the_fields_of_a_head_start_are_asked_for():
+    with pytest.raises(UsageError, match=r"Give 3 fields, .* as in turn,FIELD,FIELD=0\.\.20"):
+        handicap(Pig(4, players=3), "turn", [1])
+
+
+@pytest.mark.parametrize("names", ["optimal", "random", "optimal,random,hold-at-20"])
+def test_the_results_of_the_seats_are_what_a_naive_program_finds(names):
+    solution = rollwise.solve(Pig(5, players=3))
+    typed = ("pig", "players=3", "target=5", "--policy", names, "--json")
+    entries = json.loads(output("distribution", *typed))["policies"]
+    assert [entry["seat"] for entry in entries] == [1, 2, 3]
+    given = names.split(",") * (1 if "," in names else 3)
+    shares = rollwise.evaluate(solution, given).win_probabilities
+    for entry, share in zip(entries, shares, strict=True):
+        chances = {row["value"]: row["probability"] for row in entry["rows"]}
+        assert set(chances) == {0, 1}
+        assert chances[1] == pytest.approx(share, abs=1e-12)
+        assert abs(entry["mean"] - share) <= entry["mean_bound"] + 1e-12
+    if len(set(given)) == 1:
+        moves, start = moves_of(solution, names), solution.game.start()
+        naive = [played_out(solution.game, start, seat, moves, moves) for seat in range(3)]
+        assert shares == pytest.approx(naive, abs=1e-12)
+
+
+def test_a_change_of_rules_for_three():
+    """The old policy in one seat of the new game, where the others play its equilibrium."""
+    old, new = (rollwise.solve(Pig(8, sides, players=3)) for sides in (3, 2))
+    found = difference(old, new)
+    new_moves, start = moves_of(new, "optimal"), new.game.start()
+    old_moves = moves_of(old, "optimal")
+
+    def carried(s):
+        try:
+            return old_moves(s)
+        except UnknownState:
+            return new_moves(s)
+
+    best = naive_equilibrium(new.game)[start]
+    for seat, loss in enumerate(found.loss.losses):
+        got = played_out(new.game, start, seat, carried, new_moves)
+        assert loss == pytest.approx(best[seat] - got, abs=1e-12)
+        assert loss >= -found.loss.error_bound - new.equilibrium.deviation_gain
+    assert found.loss.loss == pytest.approx(sum(found.loss.losses) / 3, abs=1e-15)
+    assert found.loss.error_bound < 1e-12
+    assert found.loss.loss > 0
+    assert len(found.changed) == 16
+
+
+def results_played_out(game, moves):
+    """The chance of each result of each seat, followed from move to move by the rules alone."""
+    n, now = game.players, {(game.start(), 0): 1.0}
+    results = [Counter() for _ in range(n)]
+    while now:
+        later = Counter()
+        for (s, mover), p in now.items():
+            for a, chance in moves[mover](s).items():
+                every = list(game.outcomes(s, a))
+                total = sum(ways for ways, _, _ in every)
+                for ways, then, t in every:
+                    q = p * chance * ways / total
+                    if not is_over(then):
+                        later[t, (mover + seats_on(then, n)) % n] += q
+                        continue
+                    paid = 1.0 if then == WIN else payoff_of(then)
+                    for k, share in enumerate(brought(paid, n)):
+                        results[(mover + k) % n][float(share)] += q
+        now = {at: p for at, p in later.items() if p}
+    return results
+
+
+def test_a_shared_win_is_a_result_of_its_own():
+    solution = rollwise.solve(game_of("threes", dice=2, players=3))
+    names = ["optimal", "random", "take-one"]
+    typed = ("threes", "dice=2", "players=3", "--policy", ",".join(names))
+    entries = json.loads(output("distribution", *typed, "--json"))["policies"]
+    naive = results_played_out(solution.game, [moves_of(solution, name) for name in names])
+    for entry, chances in zip(entries, naive, strict=True):
+        assert {0, 0.5, 1} < set(chances)
+        assert {row["value"]: row["probability"] for row in entry["rows"]} == pytest.approx(chances)
+    assert "0.333333 (shared)" in output("distribution", *typed)

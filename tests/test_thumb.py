@@ -198,7 +198,7 @@ def test_what_a_rule_costs_is_certified(name):
             # the best response wins at least what optimal play does
             assert rule.exploitability / 2 >= rule.loss - rule.error_bound
         else:
-            assert rule.loss_second is None
+            assert rule.losses == (rule.loss,)
             assert rule.exploitability is None
 
 

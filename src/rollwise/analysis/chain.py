@@ -24,7 +24,7 @@ is a quotient of certified sums (`Distribution.given`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations_with_replacement
 from math import fsum
@@ -56,6 +56,7 @@ from rollwise.graph.choices import (
 )
 from rollwise.graph.policies import Policy
 from rollwise.hooks import InWords
+from rollwise.many.seats import parts_of_a_win, seen_from
 from rollwise.simulate.match import require_end
 
 Floats = NDArray[np.float64]
@@ -370,46 +371,81 @@ def _share(means: Floats, variances: Floats, off: float, off_squares: float) -> 
     return Certified(value, max(high - value, value - low) + 2.0**-50)
 
 
-SEAT = "seat"  # the column of the player to move, in conditions on games of two
+SEAT = "seat"  # the column of the player to move, in conditions on games of several
 
 
 class Followed(NamedTuple):
-    """A game of one player that a policy plays, with the player to move in each state.
+    """A game of one player that policies play, with the player to move in each state.
 
     Attributes
     ----------
     graph : StateGraph
     policy : Policy
     rows : (n_states, n_columns) int
-        The fields of each state, with its throw, and in a game of two with the seat, from 1.
+        The fields of each state, with its throw, and in a game of several with the seat, from 1.
     columns : tuple of str
+    parts : int
+        The score of a result: a shared win is a part of 1, and scores are whole numbers.
     """
 
     graph: StateGraph
     policy: Policy
     rows: NDArray[np.int64]
     columns: tuple[str, ...]
+    parts: int = 1
+
+    def distribution(self, *, state: int = 0, count: str | None = None) -> Distribution:
+        """The distribution of the result from a state, or of the uses of an action."""
+        return self.of_results(distribution(self.graph, self.policy, state=state, count=count))
+
+    def of_results(self, scores: Distribution) -> Distribution:
+        """The distribution of results by that of scores, without results of probability 0."""
+        found = scores.trimmed()
+        return found if self.parts == 1 else replace(found, values=found.values / self.parts)
 
 
-def followed(graph: StateGraph, policy: Policy) -> Followed:
-    """A game played by a policy, as a game of one player.
+def seats_with_results(graph: StateGraph) -> range:
+    """The seats whose results don't follow from another's: of two players the first alone."""
+    return range(graph.players if graph.players > 2 else 1)
 
-    In a game of two, both follow the policy, and the result is the one of the first player.
+
+def followed(graph: StateGraph, policies: Sequence[Policy], seat: int = 0) -> Followed:
+    """A game played by policies, as a game of one player.
+
+    Parameters
+    ----------
+    policies : sequence of Policy
+        One for each seat.
+    seat : int
+        The seat whose result is the score, from `seats_with_results`.
+
+    Raises
+    ------
+    UsageError
+        The result isn't one at the end alone.
     """
     if graph.players == 1:
-        return Followed(graph, policy, graph.rows.astype(np.int64), graph.columns)
+        return Followed(graph, policies[0], graph.rows.astype(np.int64), graph.columns)
     if graph.action_reward.any():
         raise UsageError(
             f"{graph.title}: the distribution for two players is of a result at the end, and these "
             "rules have rewards before it; write the difference of the points as payoff(x) there"
         )
-    chain = Chain.of(graph, policy)
-    aim: dict[str, Any] = {"objective": graph.objective, "endless": graph.endless}
-    alone = summed(chain.graph, endings=chain.payoff, **aim)
-    rows = np.column_stack([graph.rows[chain.number], chain.seat + 1])
-    return Followed(
-        alone, Policy(policy.name, np.ones(alone.n_actions)), rows, (*graph.columns, SEAT)
-    )
+    parts = 1
+    if graph.players == 2:
+        chain = Chain.of(graph, *policies)
+        aim: dict[str, Any] = {"objective": graph.objective, "endless": graph.endless}
+        alone = summed(chain.graph, endings=chain.payoff, **aim)
+        number, mover = chain.number, chain.seat
+    else:
+        parts = parts_of_a_win(graph)
+        alone = seen_from(graph, seat, [policy.probability for policy in policies])
+        alone = alone.with_arrays(outcome_payoff=np.rint(parts * alone.outcome_payoff))
+        mover, number = np.divmod(np.arange(alone.n_states), graph.n_states)
+    rows = np.column_stack([graph.rows[number], mover + 1])
+    name = ",".join(policy.name for policy in policies)
+    policy = Policy(name, np.ones(alone.n_actions))
+    return Followed(alone, policy, rows, (*graph.columns, SEAT), parts)
 
 
 def distribution_given(
@@ -450,4 +486,4 @@ def distribution_given(
     found = found.trimmed()
     least = int(low[state]) + lift * (not begun)
     among, share = found.given(lambda total: total >= least)
-    return among.shifted(-lift * (not begun)), share
+    return play.of_results(among.shifted(-lift * (not begun))), share

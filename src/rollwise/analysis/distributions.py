@@ -59,13 +59,13 @@ class Distribution(InWords):
     Attributes
     ----------
     values : (n,) int64
-        Ascending.
+        Ascending; float64 where seats can share a win.
     probabilities : (n,) float64
     error_bound : float
         Proved error bound of each probability.
     """
 
-    values: Ints = field(repr=False)
+    values: NDArray[Any] = field(repr=False)
     probabilities: NDArray[np.float64] = field(repr=False)
     error_bound: float
 
@@ -104,7 +104,7 @@ class Distribution(InWords):
         units = 2 * (len(self.values) + 5) * 2.0**-53
         return float(units * (np.abs(factors) @ self.probabilities))
 
-    def quantile(self, share: float) -> int:
+    def quantile(self, share: float) -> Any:
         """The least number with a cumulative probability of at least `share`.
 
         Parameters
@@ -116,7 +116,7 @@ class Distribution(InWords):
             raise UsageError(f"a quantile is from 0 to 1, not {share}")
         # A sum equal to the share up to rounding counts as reaching it.
         reached = np.cumsum(self.probabilities) >= share - 1e-12
-        return int(self.values[np.argmax(reached)] if reached.any() else self.values[-1])
+        return self.values[np.argmax(reached) if reached.any() else -1].item()
 
     def shifted(self, by: int) -> Distribution:
         """The distribution of the number plus a constant."""

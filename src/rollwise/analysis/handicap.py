@@ -1,21 +1,22 @@
-"""Head starts in points, or in moves, for an even game between two players.
+"""Head starts in points, or in moves, for an even game between two players or more.
 
 One player begins with points. A position with such points is a position of the game itself: the
-first mover has them in a field of his own, and the second mover has them in the mover's view of the
-other. The rules determine this second field: after a PASS, the next player sees in one field the
-number of the mover's other field.
+first mover has them in a field of his own, and a later mover has them in the first mover's view of
+the others. The rules determine these fields: after a PASS, the next player sees in the first field
+the number that the mover saw in the second one, and so on round the table.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from rollwise.answer.certified import Certified
-from rollwise.answer.evaluation import evaluate
+from rollwise.answer.evaluation import in_seats, ties_between
 from rollwise.answer.references import IN_FILES, AnyPolicy, Policies, Subject
 from rollwise.derive.derived_game import with_methods
 from rollwise.errors import UnknownState, UsageError
@@ -23,9 +24,8 @@ from rollwise.game import Game
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import outcome_action
 from rollwise.graph.layout import StateLayout
-from rollwise.graph.policies import Ties, ties_in_play
+from rollwise.graph.policies import Ties, seat_payoffs
 from rollwise.hooks import InWords
-from rollwise.simulate.match import certified_at
 
 
 @dataclass(frozen=True)
@@ -35,22 +35,27 @@ class Head:
     Attributes
     ----------
     points : int
-    first, second : Certified or None
-        A win probability, or an expected payoff, moving first and moving second; None for
+    seats : tuple of Certified or None
+        A win probability, or an expected payoff, moving first, second and so on; None for
         an unreachable position, without a value.
     """
 
     points: int
-    first: Certified | None
-    second: Certified | None
+    seats: tuple[Certified | None, ...]
 
     @property
     def mean(self) -> Certified | None:
         """Over the seats."""
-        if self.first is None or self.second is None:
+        known = [one for one in self.seats if one is not None]
+        if len(known) < len(self.seats):
             return None
-        middle = (self.first.value + self.second.value) / 2
-        return Certified(middle, max(self.first.bound, self.second.bound) + 2.0**-52)
+        mean = math.fsum(one.value for one in known) / len(known)
+        worst = max(one.bound for one in known)
+        return Certified(mean, worst + 2.0**-52 * max(1.0, abs(mean)))
+
+    def of(self, seat: int | None) -> Certified | None:
+        """The value of a seat, 0 for the first mover; without a seat the mean."""
+        return self.mean if seat is None else self.seats[seat]
 
 
 @dataclass(frozen=True, repr=False)
@@ -59,12 +64,14 @@ class Handicap(InWords):
 
     Attributes
     ----------
-    field, other : str
-        The field of the mover's points, and the field of the other's in the mover's view.
+    field : str
+        The field of the mover's points.
+    others : tuple of str
+        The fields of the others' points in the mover's view, in the order of the moves.
     policy, against : str
     heads : tuple of Head
     even : float
-        The result of an even game: 1/2, or 0.
+        The result of each seat in an even game: 1/2 of two players, or a payoff of 0.
     apart : tuple of int
         The head starts with a position that no play reaches, solved as a start of its own.
     ties : Ties or None
@@ -74,7 +81,7 @@ class Handicap(InWords):
     """
 
     field: str
-    other: str
+    others: tuple[str, ...]
     policy: str
     against: str
     heads: tuple[Head, ...]
@@ -83,27 +90,28 @@ class Handicap(InWords):
     ties: Ties | None = None
     subject: StateGraph | None = dataclasses.field(default=None, repr=False)
 
-    def nearest(self, which: str) -> Head | None:
+    @property
+    def seats(self) -> int:
+        """Their number."""
+        return 1 + len(self.others)
+
+    def nearest(self, seat: int | None = None) -> Head | None:
         """The head start nearest to an even game.
 
         Parameters
         ----------
-        which : {"first", "second", "mean"}
-            For a first mover with it, for a second mover with it, or over the seats.
+        seat : int, optional
+            Of the player with it, 0 for the first mover; over the seats unless given.
         """
-        reached = [head for head in self.heads if getattr(head, which) is not None]
-        return min(
-            reached,
-            key=lambda head: abs(float(getattr(head, which).value) - self.even),
-            default=None,
-        )
+        worths = [(head, head.of(seat)) for head in self.heads]
+        off = [(abs(worth.value - self.even), head) for head, worth in worths if worth is not None]
+        return min(off, key=lambda pair: pair[0])[1] if off else None
 
-    def is_within(self, which: str) -> bool:
+    def is_within(self, seat: int | None = None) -> bool:
         """Whether an even game lies between two of the head starts, or is one of them."""
-        amounts = [getattr(head, which) for head in self.heads]
-        reached = [amount for amount in amounts if amount is not None]
-        low = min(amount.value - amount.bound for amount in reached)
-        high = max(amount.value + amount.bound for amount in reached)
+        reached = [worth for head in self.heads if (worth := head.of(seat)) is not None]
+        low = min(worth.value - worth.bound for worth in reached)
+        high = max(worth.value + worth.bound for worth in reached)
         return bool(low <= self.even <= high)
 
 
@@ -119,84 +127,98 @@ def handicap(
     Parameters
     ----------
     game : Game, Solution, StateGraph or Policies
-        For two.
+        For two players or more.
     field : str
-        The mover's points; with a comma the other player's after it: ``"banked,rival"``.
+        The mover's points; with commas those of the others after it, in the order of the moves:
+        ``"banked,rival"``.
     points : sequence of int
         Head starts.
     policy, against : str, callable or Policy
-        The policies of the player with the points, and of the other one.
+        The policies of the player with the points, and of all others.
 
     Raises
     ------
     UsageError
-        The game is for one; there is no such field, or none for the other player; all of these
-        positions are unreachable.
+        The game is for one, or its payoffs have no even result; there is no such field, or none for
+        the other players; all of these positions are unreachable.
     """
-    policies = Policies.of(game)
+    policies = Policies.of(game, any_players=True)
     graph = policies.graph
-    if graph.players != 2:
+    if graph.players == 1:
         raise UsageError(f"{graph.game} is a game for one: there is no second player")
-    mine, theirs = _fields(graph, field)
+    fields, even = _fields(graph, field), _even(graph)
     if not points:
         raise UsageError("which head starts? Give some")
-    rows = [(_start_with(graph, mine, k), _start_with(graph, theirs, k)) for k in points]
-    pairs = [(_state(graph, one), _state(graph, two)) for one, two in rows]
-    apart = [k for k, pair in zip(points, pairs, strict=True) if None in pair]
+    rows = [[_start_with(graph, name, k) for name in fields] for k in points]
+    starts = [[_state(graph, row) for row in by_seat] for by_seat in rows]
+    apart = [k for k, by_seat in zip(points, starts, strict=True) if None in by_seat]
     of_rules = [isinstance(p, str) and not p.endswith(IN_FILES) for p in (policy, against)]
     rules = policies.game
     is_plain = rules is not None and rules.base_game is rules and rules.derive() is None
     # starts that no play comes to become roots of a new graph, for which named policies exist too
     if apart and all(of_rules) and rules is not None and is_plain:
-        policies = _with_starts(rules, [row for pair in rows for row in pair])
+        policies = _with_starts(rules, [row for by_seat in rows for row in by_seat])
         graph = policies.graph
-        pairs = [(_state(graph, one), _state(graph, two)) for one, two in rows]
-    starts = list(dict.fromkeys(s for pair in pairs for s in pair if s is not None))
-    if not starts:
+        starts = [[_state(graph, row) for row in by_seat] for by_seat in rows]
+    places = [(s, seat) for row in starts for seat, s in enumerate(row) if s is not None]
+    if not places:
         raise UsageError(
-            f"{graph.title}: no play comes to a position like the start but for {mine} or {theirs}"
+            f"{graph.title}: no play comes to a position like the start but for "
+            f"{' or '.join(fields)}"
         )
-    one, two = policies.find(policy), policies.find(against)
-    evaluation = evaluate(policies, one, two, starts=starts)
-    scored = graph.is_score
+    mine, theirs = policies.find(policy), policies.find(against)
+    worth = dict(zip(places, in_seats(policies, mine, theirs, places), strict=True))
     heads = [
-        Head(
-            k,
-            *(
-                None if s is None else certified_at(evaluation, s)[seat].shown(is_score=scored)
-                for seat, s in enumerate(pair)
-            ),
-        )
-        for k, pair in zip(points, pairs, strict=True)
+        Head(k, tuple(None if s is None else worth[s, seat] for seat, s in enumerate(row)))
+        for k, row in zip(points, starts, strict=True)
     ]
-    even = 0.0 if scored else 0.5
-    # between optimal players each position has one value, whichever of their policies they play
-    ties = None if one is two and not one.mixes else ties_in_play(graph, one, two, start=starts)
-    return Handicap(mine, theirs, one.name, two.name, tuple(heads), even, tuple(apart), ties, graph)
+    ties = ties_between(graph, mine, theirs, [state for state, _ in places])
+    of_others, names = tuple(fields[1:]), (mine.name, theirs.name)
+    return Handicap(fields[0], of_others, *names, tuple(heads), even, tuple(apart), ties, graph)
 
 
-def _fields(graph: StateGraph, text: str) -> tuple[str, str]:
-    """The field of the mover's points, and the field of the other's in the mover's view."""
+def _even(graph: StateGraph) -> float:
+    """The result of each seat in an even game: an equal part of what all get together."""
+    if not graph.is_score:
+        return 1.0 / graph.players
+    occurs = np.isin(graph.ending_payoffs, graph.lotteries.payoff[graph.lotteries.over])
+    totals = seat_payoffs(graph)[occurs].sum(axis=1)
+    if totals.min() != totals.max():
+        raise UsageError(
+            f"{graph.title}: the payoffs of all seats add up to {totals.min():g} at one end and to "
+            f"{totals.max():g} at another, so that no payoff of a seat is that of an even game"
+        )
+    return float(totals[0] / graph.players)
+
+
+def _fields(graph: StateGraph, text: str) -> list[str]:
+    """The field of the mover's points, and those of the others' in the mover's view."""
     names = [name.strip() for name in text.split(",")]
     for name in names:
         if name not in graph.field_names:
             raise UsageError(
                 f"{graph.game} has no field {name!r} (its fields: {', '.join(graph.field_names)})"
             )
-    if len(names) == 2:
-        return names[0], names[1]
-    other = None if len(names) > 2 else counterpart(graph, names[0])
-    if other is None:
+    seats = graph.players
+    while len(names) < seats and (other := counterpart(graph, names[-1])) is not None:
+        names.append(other)
+    if len(names) != seats:
+        first = text.split(",")[0].strip()
         raise UsageError(
-            f"{graph.game}: which field is the other player's {names[0]}? Give both, as in "
-            f"{names[0]},FIELD=0..20 (its fields: {', '.join(graph.field_names)})"
+            f"{graph.game}: in which fields does the mover see {first} of the others? Give "
+            f"{seats} fields, those of the others in the order of their moves, as in "
+            f"{','.join([first, *['FIELD'] * (seats - 1)])}=0..20 (its fields: "
+            f"{', '.join(graph.field_names)})"
         )
-    return names[0], other
+    return names
 
 
 def counterpart(graph: StateGraph, name: str) -> str | None:
-    """The field of the other player's number in the mover's view; None where it isn't unique."""
-    passing = np.flatnonzero(graph.outcome_passes & (graph.outcome_state >= 0))
+    """The field in which the player before sees the number of a field; None if it isn't unique.
+
+    A field of the mover's own leads to that of the next player, and so on round the table.
+    """
+    passing = np.flatnonzero((graph.outcome_passes == 1) & (graph.outcome_state >= 0))
     before = graph.fields[graph.action_state[outcome_action(graph)[passing]]]
     after = graph.fields[graph.outcome_state[passing]]
     column = after[:, graph.field_names.index(name)]
@@ -225,4 +247,4 @@ def _with_starts(game: Game, rows: list[list[int]]) -> Policies:
     """The game with these positions, and all that play reaches from them."""
     layout = StateLayout.of(game)
     starts = [*game.roots(), *(layout.state(row) for row in rows)]
-    return Policies.of(with_methods(game, roots=lambda self: starts))
+    return Policies.of(with_methods(game, roots=lambda self: starts), any_players=True)

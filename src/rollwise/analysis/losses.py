@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.answer.average import average_of, average_of_policy
-from rollwise.answer.evaluation import best_response, evaluate
+from rollwise.answer.evaluation import best_response, certified_at, evaluate, from_each_seat
 from rollwise.answer.optimal_set import ranges_against
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
@@ -24,7 +24,7 @@ from rollwise.graph.choices import first_of_each_state, fold_actions, has_choice
 from rollwise.graph.policies import Policy, Ties, reached_by, ties_in_play
 from rollwise.graph.view import sign_of
 from rollwise.hooks import InWords
-from rollwise.simulate.match import certified_at
+from rollwise.many.equilibrium import Equilibrium
 
 ROUNDING = 2.0**-52  # of a difference of two averages
 NO_SPREAD = 1e-12  # a range of this width is one number
@@ -91,14 +91,16 @@ def loss_text(loss: float, spread: Any, scale: float, which: str = "loss") -> st
 class Loss(InWords):
     """The loss of a policy from the start: win probability, or points.
 
+    The others play the optimal policy, or that of the equilibrium.
+
     Attributes
     ----------
     loss : float
-        Of a game for two the mean over the seats.
-    loss_first, loss_second : float
-        Moving first and second; `loss_second` is None in a game for one.
+        The mean over the seats.
+    losses : tuple of float
+        In each seat, in the order of the moves.
     exploitability : float or None
-        The gain of a best response, see `rollwise.answer.evaluation`.
+        The gain of a best response in a game for two, see `rollwise.answer.evaluation`.
     error_bound : float
         Of the losses.
     exploitability_bound : float or None
@@ -108,8 +110,7 @@ class Loss(InWords):
     """
 
     loss: float
-    loss_first: float
-    loss_second: float | None
+    losses: tuple[float, ...]
     exploitability: float | None
     error_bound: float
     exploitability_bound: float | None
@@ -119,31 +120,41 @@ class Loss(InWords):
 def loss_of(policies: Policies, policy: Policy) -> Loss:
     """The loss of a policy against optimal play; of the average, in play without an end."""
     graph, solution = policies.graph, policies.solution
+    if solution.profile is not None:
+        return loss_in_seats(solution.profile, policy)
     if isinstance(solution.game, Average):
         (average, off), (got, error) = (
             average_of(solution),
             average_of_policy(solution.game, policy),
         )
         bound = off + error + ROUNDING * abs(average)
-        return Loss(average - got, average - got, None, None, bound, None)
+        return Loss(average - got, (average - got,), None, bound, None)
     two = graph.players == 2
     evaluation = evaluate(policies, policy, "optimal" if two else None, starts=[0])
     best, sure = solution.value, float(solution.error_bounds[0])
     moving_first, moving_second = certified_at(evaluation)
     scale = 1.0 if graph.is_score else 0.5
-    first = scale * sign_of(graph.objective) * (best - moving_first.value)
+    losses = [scale * sign_of(graph.objective) * (best - moving_first.value)]
+    losses += [scale * (-best - moving_second.value)] * two
     bound = scale * (sure + max(moving_first.bound, moving_second.bound))
-    second = scale * (-best - moving_second.value) if two else None
     response = best_response(policies, policy, starts=[0]) if two else None
     return Loss(
-        first if second is None else (first + second) / 2,
-        first,
-        second,
+        sum(losses) / len(losses),
+        tuple(losses),
         None if response is None else response.exploitability(),
         bound,
         None if response is None else response.exploitability_bound(),
         _spread(policies, policy, scale) if two else None,
     )
+
+
+def loss_in_seats(equilibrium: Equilibrium, policy: Policy) -> Loss:
+    """The loss of a policy in each seat, where all others keep to the equilibrium."""
+    others = [equilibrium.policy.probability] * (equilibrium.players - 1)
+    got, off = from_each_seat(equilibrium.graph, [policy.probability, *others])
+    losses = tuple(best - has for best, has in zip(equilibrium.worth, got, strict=True))
+    bound = equilibrium.error_bound + off + ROUNDING * max(map(abs, (1.0, *got)))
+    return Loss(sum(losses) / len(losses), losses, None, bound, None)
 
 
 def _spread(policies: Policies, policy: Policy, scale: float) -> Spread | None:
@@ -254,7 +265,7 @@ def difference(old: Solution, new: Solution) -> Difference:
         tied = is_old & (state >= 0) & old.policy.tied[state]
     old_ones = Policy(carried.name, carried.probability, tied)
     # against an optimal player of the new game, as `loss` has it
-    others = [Policy(new.policy.name, new.policy.probability)] * (two.players == 2)
+    others = [Policy(new.policy.name, new.policy.probability)] * (two.players > 1)
     return Difference(
         old,
         new,
@@ -265,7 +276,7 @@ def difference(old: Solution, new: Solution) -> Difference:
         new.best_actions[changed],
         costs[changed],
         carried,
-        loss_of(Policies.of(new), carried),
+        loss_of(Policies.of(new, any_players=True), carried),
         ties_in_play(two, old_ones, *others),
     )
 

@@ -24,10 +24,10 @@ from typing import Any, Self, TypeAlias, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.answer.certified import solve_and_certify
+from rollwise.answer.certified import Certified, solve_and_certify
 from rollwise.answer.references import AnyPolicy, Policies, Subject, are_policies
 from rollwise.derive.seats import Seats, take_seats
-from rollwise.errors import ForMorePlayers, UsageError
+from rollwise.errors import EndlessPlay, ForMorePlayers, UsageError
 from rollwise.graph import StateGraph, win_probability
 from rollwise.graph.choices import look_ahead, taken
 from rollwise.graph.policies import Policy, Ties, ties_in_play
@@ -132,14 +132,42 @@ def from_each_seat(
         As `rollwise.many.seats.seen_from` takes it.
     """
     found, certificate, _ = solve_and_certify(seen_from(graph, 0, profile))
-    starts = _starts(graph)
+    starts = [_place(graph, 0, seat) for seat in range(graph.players)]
     return tuple(found.values[starts].tolist()), float(certificate.bounds[starts].max())
 
 
-def _starts(graph: StateGraph) -> list[int]:
-    """The starts in `seen_from`, by the seat of the first policy."""
-    n = graph.players  # with the seat k, play begins with its k-th player before
-    return [-seat % n * graph.n_states for seat in range(n)]
+def _place(graph: StateGraph, state: int, seat: int) -> int:
+    """The place of a state in `seen_from`, if the first policy has this seat after the mover."""
+    return -seat % graph.players * graph.n_states + state
+
+
+def in_seats(
+    policies: Policies, mine: Policy, theirs: Policy, places: Sequence[tuple[int, int]]
+) -> list[Certified]:
+    """The results of a policy in some seats, where all other seats play another one.
+
+    Parameters
+    ----------
+    policies : Policies
+        Of a game for two players or more.
+    mine, theirs : Policy
+    places : sequence of (int, int)
+        The first state of play, and the seat of the first policy: 0 moves first.
+
+    Returns
+    -------
+    list of Certified
+        Chances to win, or expected payoffs.
+    """
+    graph, n = policies.graph, policies.graph.players
+    if n > 2:
+        profile = [mine.probability, *[theirs.probability] * (n - 1)]
+        run = solve_and_certify(seen_from(graph, 0, profile))
+        return [run.at(_place(graph, state, seat)) for state, seat in places]
+    starts = list(dict.fromkeys(state for state, _ in places))
+    evaluation = evaluate(policies, mine, theirs, starts=starts)
+    scored = graph.is_score
+    return [certified_at(evaluation, at)[seat].shown(is_score=scored) for at, seat in places]
 
 
 def respond_to_all(graph: StateGraph, others: str) -> Response:
@@ -155,7 +183,8 @@ def respond_to_all(graph: StateGraph, others: str) -> Response:
         From `rollwise.many.seats.build_seats`.
     others : {"adversaries", "allies"}
     """
-    n, starts = graph.players, _starts(graph)
+    n = graph.players
+    starts = [_place(graph, 0, seat) for seat in range(n)]
     if others == ALLIES:
         return Response(graph, ALLIES, (), *from_each_seat(graph, [None] * n))
     result, certificate, _ = solve_and_certify(against_all(graph))
@@ -324,6 +353,22 @@ class BestResponse(Evaluation):
         if self.bounds is None or self.bounds_second is None:
             return float("inf")
         return float(self.bounds[state] + self.bounds_second[state]) / 2 + 2.0**-52
+
+
+def certified_at(evaluation: Evaluation, state: int = 0) -> tuple[Certified, Certified]:
+    """The values of a policy from a state, moving first and moving second.
+
+    Raises
+    ------
+    EndlessPlay
+        The evaluation has no bounds.
+    """
+    if evaluation.bounds is None or evaluation.bounds_second is None:
+        raise EndlessPlay("the evaluation isn't certified")
+    return (
+        Certified(float(evaluation.values[state]), float(evaluation.bounds[state])),
+        Certified(float(evaluation.values_second[state]), float(evaluation.bounds_second[state])),
+    )
 
 
 def _check_method(method: str, iterative: Mapping[str, Any]) -> None:

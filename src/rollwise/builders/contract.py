@@ -52,8 +52,8 @@ def refuse_many(title: str, players: int, game: Any) -> NoReturn:
         + spelled(
             python="rollwise.solve(game) finds an equilibrium of it",
             command_line="solve, verify, check, table, advise, evaluate, respond, simulate, "
-            "tournament, length, learn, thumb, plot, report, page, export, serve, play, review, "
-            "drill and tune take more",
+            "tournament, distribution, length, learn, thumb, plot, report, page, export, serve, "
+            "play, review, drill, diff, handicap and tune take more",
         ),
         game,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from rollwise.documents.learned import Loss, LossSpread
@@ -26,7 +27,7 @@ from rollwise.documents.model import (
     state_fields,
     unit,
 )
-from rollwise.documents.solved import AVERAGE, Unit
+from rollwise.documents.solved import AVERAGE, Seats, Unit, seats_worth
 from rollwise.graph.naming import state_text, title_of
 from rollwise.graph.policies import ties_in_play
 from rollwise.numbers.printed import (
@@ -127,23 +128,31 @@ def tuning_document(game: str, fixed: Mapping[str, str], found: Tuning) -> Tuned
     )
 
 
-class SolvedGame(Part, frozen=True):
-    """A game with its value."""
+class SolvedGame(Part, frozen=True, kw_only=True):
+    """A game with its value, or with the results of its seats."""
 
     game: str
     parameters: dict[str, Any]
-    positions: int
-    value: Value
-    win_probability: Chance
-    error_bound: Bound
     players: Maybe[int] = UNSET
+    positions: int
+    value: Maybe[Value] = UNSET
+    win_probability: Maybe[Chance] = UNSET
+    win_probabilities: Seats = UNSET
+    payoffs: Seats = UNSET
+    error_bound: Bound
 
     def text(self, unit: str) -> str:
         """The game with its value and its size."""
-        value = as_number(self.value)
-        worth = (chance if unit == WINS else certified)(value, self.error_bound)
+        seats = self.win_probabilities or self.payoffs
+        if seats:
+            rows = (percents if unit == WINS else column)(seats, self.error_bound)
+            numbers, worst = in_common(rows)
+            worth = f"{unit} of each seat {', '.join(numbers)} ({worst.sure})"
+        else:
+            value = as_number(self.value)
+            worth = f"{unit} {(chance if unit == WINS else certified)(value, self.error_bound)}"
         title = title_of(self.game, self.parameters)
-        return f"{title}: {unit} {worth}, {how_many(self.positions, 'position')}"
+        return f"{title}: {worth}, {how_many(self.positions, 'position')}"
 
 
 class ChangedAction(Part, frozen=True):
@@ -164,8 +173,7 @@ class Versions(Document, frozen=True, kw_only=True, tag="rollwise/diff/1"):
     states_changed: int
     states_changed_in_play: int
     loss: Loss
-    loss_first: Annotated[Loss, about("moving first")]
-    loss_second: Annotated[Loss, about("moving second")]
+    losses: Annotated[list[Loss], about("in each seat, the others playing best or an equilibrium")]
     spread: LossSpread | None
     exploitability: Annotated[Number, about("gain of a best response, over the seats")]
     error_bound: Bound
@@ -191,15 +199,19 @@ class Versions(Document, frozen=True, kw_only=True, tag="rollwise/diff/1"):
         ends, bound = [as_number(self.loss)], self.error_bound
         if spread is not None and spread.is_known:
             ends, bound = [as_number(end) for end in spread.loss], as_number(spread.error_bound)
-        rows = column(ends, bound) if is_score else percents(ends, bound, unit=POINTS)
-        lost, worst = in_common(rows)
+        written = column if is_score else partial(percents, unit=POINTS)
+        lost, worst = in_common(written(ends, bound))
         number = " to ".join(one.removesuffix(f" {POINTS}") for one in lost)
-        seats = "" if self.loss_second is None else " on average over the seats"
+        seats = " on average over the seats" if len(self.losses) > 1 else ""
         mark = "" if spread is None or spread.is_known else " *"
         yield (
             f"the old strategy loses {number} {unit}{seats}{mark} ({worst.sure}); "
             "with optimal play where the old game lacks the state or the action"
         )
+        if len(self.losses) > 2:
+            rows = written(self.losses, bound)
+            each = ", ".join(row.number.removesuffix(f" {POINTS}") for row in rows)
+            yield f"in each seat, where all others play the new equilibrium: {each} {unit}"
         yield from spread_words([spread])
         if self.equally_good:
             yield f"old strategy, {self.equally_good.text}"
@@ -247,94 +259,109 @@ def difference_document(found: Difference, limit: int | None = None) -> Versions
 def _solved(solution: Solution) -> SolvedGame:
     from rollwise.answer.average import average_of
 
-    graph = solution.graph
+    graph, profile = solution.graph, solution.profile
+    facts = {**game_head(graph), "positions": graph.n_positions}
+    if profile is not None:
+        bound = float(profile.error_bounds[0].max())
+        facts |= seats_worth(graph, profile.worth)
+        return SolvedGame(**facts, error_bound=bound)
     value, bound = float(solution.value), float(solution.error_bounds[0])
     if _is_average(solution):
         value, bound = average_of(solution)
-    facts = {**game_head(graph), "positions": graph.n_positions, "value": value}
     chance = graph.view.win_probability(value)
-    return SolvedGame.from_result(None, **facts, win_probability=chance, error_bound=bound)
+    return SolvedGame(**facts, value=value, win_probability=chance, error_bound=bound)
 
 
 def _is_average(solution: Solution) -> bool:
     return solution.game is not None and solution.game.made_from.objective == "average"
 
 
-SEATS = {"first": "moving first", "second": "moving second", "mean": "on average"}
+ORDINALS = ("first", "second", "third", "fourth", "fifth")
 
 
-class NearestHeads(Part, frozen=True):
-    """The head start nearest to an even game, for each seat of the stronger player."""
+def moving(seat: int | None) -> str:
+    """The words for the seat of a player, 0 for the first mover; without a seat for their mean."""
+    if seat is None:
+        return "on average"
+    return f"moving {ORDINALS[seat] if seat < len(ORDINALS) else f'{seat + 1}th'}"
 
-    first: int | None
-    second: int | None
-    mean: int | None
+
+class NearestHead(Part, frozen=True):
+    """The head start nearest to an even game, for a seat of the player with it."""
+
+    seat: Annotated[int | None, about("1 moves first; null: on average over the seats")]
+    points: int
+    outside: Annotated[bool, about("whether all head starts are on one side of an even game")]
 
 
 class HeadStart(Part, frozen=True):
     """The result with a head start."""
 
     points: int
-    first: Annotated[Figure | None, about("moving first")]
-    second: Annotated[Figure | None, about("moving second")]
-    mean: Annotated[Figure | None, about("over both seats")]
+    seats: Annotated[list[Figure | None], about("moving first, second, ...")]
+    mean: Annotated[Figure | None, about("over the seats")]
 
 
 class Handicapped(GameDocument, frozen=True, kw_only=True, tag="rollwise/handicap/1"):
     """The worth of each head start, and the nearest ones to an even game."""
 
     field: Annotated[str, about("of the points given")]
-    other: Annotated[str, about("the same field of the other player")]
+    others: Annotated[list[str], about("the same field of each other player, by their moves")]
     policy: str
     against: str
     unit: Unit
-    even: Annotated[float, about("the result of an even game")]
-    nearest: NearestHeads
-    outside: Annotated[list[str], about("seats with an even game outside the range")]
+    even: Annotated[float, about("the result of a seat in an even game")]
+    nearest: list[NearestHead]
     apart: Annotated[list[int], about("head starts with a position that no play reaches")]
     heads: list[HeadStart]
     equally_good: EquallyGood | None
 
     def blocks(self) -> Iterator[str | Rows]:
-        yield (
-            f"{self.title}: {self.policy} begins with points ({self.field}), "
-            f"{self.against} as usual"
-        )
+        others = self.against if len(self.others) == 1 else f"the others ({self.against})"
+        yield f"{self.title}: {self.policy} begins with points ({self.field}), {others} as usual"
         scale = 100 if self.unit == WINS else 1
         rows, bounds = [], [0.0]
+        best = [near.points for near in self.nearest if near.seat is None]
         for head in self.heads:
-            amounts = [getattr(head, which) for which in SEATS]
+            amounts = [*head.seats, head.mean]
             bounds += [as_number(one.error_bound) for one in amounts if one]
-            cells = ["-" if one is None else f"{scale * one.value:z.4f}" for one in amounts]
-            mark = "nearest to even" if head.points == self.nearest.mean else ""
+            cells = [
+                "-" if one is None else f"{scale * as_number(one.value):z.4f}" for one in amounts
+            ]
+            mark = "nearest to even" if head.points in best else ""
             rows.append((str(head.points), *cells, mark))
-        yield Rows((self.field, *SEATS.values(), ""), rows, left=("",))
+        seats = 1 + len(self.others)
+        heads = (self.field, *map(moving, range(seats)), moving(None), "")
+        yield Rows(heads, rows, left=("",))
         unit = "% of the games are won" if self.unit == WINS else "points are gained"
         yield f"{unit} with that head start (certified ± {rounded_up(scale * max(bounds))})"
-        for which, name in SEATS.items():
-            points = getattr(self.nearest, which)
-            if points is not None:
-                out = ", and all are on one side of it" if which in self.outside else ""
-                yield f"{name}, {self.field}={points} is nearest to even{out}"
-        if any(None in (head.first, head.second) for head in self.heads):
+        for near in self.nearest:
+            out = ", and all are on one side of it" if near.outside else ""
+            name = moving(None if near.seat is None else near.seat - 1)
+            yield f"{name}, {self.field}={near.points} is nearest to even{out}"
+        if any(None in head.seats for head in self.heads):
             yield "-: no play comes to that position"
         elif self.apart:
-            listed = ", ".join(map(str, self.apart))
-            yield f"no play reaches both positions of {self.field}={listed}; they were solved too"
+            listed, both = ", ".join(map(str, self.apart)), "both" if seats == 2 else "all"
+            yield f"no play reaches {both} positions of {self.field}={listed}; they were solved too"
         if self.equally_good:
             yield self.equally_good.text
 
 
 def handicap_document(graph: StateGraph, found: Handicap) -> Handicapped:
     """The worth of each head start, and the nearest ones to an even game."""
-    nearest = {which: found.nearest(which) for which in SEATS}
+    nearest = []
+    for seat in (*range(found.seats), None):
+        head = found.nearest(seat)
+        if head is not None:
+            number = None if seat is None else seat + 1
+            nearest.append(NearestHead(number, head.points, not found.is_within(seat)))
     return Handicapped.on(
         graph,
         found,
         kind="certified",
         unit=graph.view.worth_name,
-        nearest=NearestHeads(*(None if one is None else one.points for one in nearest.values())),
-        outside=[which for which, one in nearest.items() if one and not found.is_within(which)],
+        nearest=nearest,
         equally_good=found.ties,
     )
 

@@ -419,9 +419,7 @@ class ThumbRule(Part, frozen=True, kw_only=True):
     text: str
     numbers: Annotated[int, about("integers in the rule")]
     loss: Loss
-    loss_first: Annotated[Maybe[Loss], about("moving first")] = UNSET
-    loss_second: Annotated[Maybe[Loss], about("moving second")] = UNSET
-    losses: Annotated[Seats, about("in each seat among equilibrium players")] = UNSET
+    losses: Annotated[list[Loss], about("in each seat, the others playing best or an equilibrium")]
     spread: Maybe[LossSpread | None] = UNSET
     exploitability: Annotated[Maybe[Number], about("gain of a best response, over the seats")] = (
         UNSET
@@ -454,11 +452,11 @@ class RulesOfThumb(GameDocument, frozen=True, kw_only=True, tag="rollwise/thumb/
             return
         is_score = self.unit != "win probability"
         scale, unit = (1.0, "points") if is_score else (100.0, "percentage points")
-        each = [*self.rules[0].losses] if self.rules[0].losses else []
+        seats = len(self.rules[0].losses)
         heads = ["integers", "loss"]
         if self.players:
-            heads += [*(f"seat {seat}" for seat in range(1, len(each) + 1)), "gain against it"]
-        elif self.rules[0].loss_second is not None:
+            heads += [*(f"seat {seat}" for seat in range(1, seats + 1)), "gain against it"]
+        elif seats == 2:
             heads += ["first", "second", "exploitability"]
         rows, spreads = [], []
         for rule in self.rules:
@@ -466,12 +464,13 @@ class RulesOfThumb(GameDocument, frozen=True, kw_only=True, tag="rollwise/thumb/
             spreads.append(spread)
             cells = [loss_text(as_number(rule.loss), spread, scale)]
             if self.players:
-                each = [*(rule.losses or ()), as_number(rule.gain)]
+                each = [*rule.losses, rule.gain]
                 cells += [f"{scale * as_number(loss):z.4f}" for loss in each]
-            elif rule.loss_second is not None:
+            elif seats == 2:
+                first, second = map(as_number, rule.losses)
                 cells += [
-                    loss_text(as_number(rule.loss_first), spread, scale, "loss_first"),
-                    loss_text(as_number(rule.loss_second), spread, scale, "loss_second"),
+                    loss_text(first, spread, scale, "loss_first"),
+                    loss_text(second, spread, scale, "loss_second"),
                     f"{rule.exploitability:z.4f}",
                 ]
             rows.append([str(rule.numbers), *cells, rule.text])
@@ -490,12 +489,12 @@ class RulesOfThumb(GameDocument, frozen=True, kw_only=True, tag="rollwise/thumb/
                 f"rule. These are {best}"
             )
         else:
-            seats = ", on average over the seats" if len(heads) > 2 else ""
-            what = f"losses against optimal play in {unit}{seats}"
+            over = ", on average over the seats" if seats == 2 else ""
+            what = f"losses against optimal play in {unit}{over}"
             if self.unit == AVERAGE:
                 what = f"losses of the {AVERAGE}, against optimal play"
             yield f"{what} ({sure}); {best}"
-            if seats and not is_score:
+            if seats == 2 and not is_score:
                 yield (
                     "the exploitability is the mean payoff of a best response: 1 for a win, -1 for "
                     "a loss"

@@ -54,16 +54,23 @@ if TYPE_CHECKING:
 
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-RESULTS = {-1: " (lost)", 0: " (drawn)", 1: " (won)"}
+RESULTS: dict[float, str] = {-1: " (lost)", 0: " (drawn)", 1: " (won)"}
+OF_SEATS: dict[float, str] = {0: " (lost)", 1: " (won)"}  # of three or more
+Result = Annotated[int | float, about("a whole number, or the share of a win")]
 RunTime = Annotated[float, unit("seconds")]
 Points = Annotated[Number, unit("points")]
 ByScore = Annotated[list[float], unit("probability", "in the order of `scores`")]
 
 
+def result_text(value: int | float) -> str:
+    """A whole number, or a share of a win in six digits."""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
 class ScoreRow(Part, frozen=True, kw_only=True):
     """A score with its probability."""
 
-    value: int
+    value: Result
     probability: Chance
     at_most: Annotated[Chance, about("of this score or less")]
     fraction: Annotated[Maybe[str], about("the exact probability")] = UNSET
@@ -86,11 +93,12 @@ class ScoreDistribution(Part, frozen=True, kw_only=True):
     """The distribution of final scores under a policy."""
 
     policy: str
+    seat: Annotated[Maybe[int], about("whose result it is, of three players or more")] = UNSET
     mean: Points
     mean_bound: Bound
     sd: Annotated[Points, about("standard deviation")]
     sd_bound: Bound
-    quantiles: dict[str, int]
+    quantiles: dict[str, Result]
     error_bound: Annotated[Bound, about("of the probabilities")]
     rows: list[ScoreRow]
     equally_good: EquallyGood | None
@@ -98,14 +106,19 @@ class ScoreDistribution(Part, frozen=True, kw_only=True):
     mean_fraction: Annotated[Maybe[str], about("the exact mean")] = UNSET
     simulated: Maybe[SimulatedTest] = UNSET
 
+    @property
+    def head(self) -> str:
+        """The policy, and the seat."""
+        return self.policy if self.seat is UNSET else f"{self.policy}, seat {self.seat}"
+
     def lines(self) -> Iterator[str]:
         """Mean, deviation and quantiles, with tests."""
-        quantiles = ", ".join(f"{share}: {value}" for share, value in self.quantiles.items())
+        quantiles = ", ".join(f"{q}: {result_text(value)}" for q, value in self.quantiles.items())
         mean, sd = certified(self.mean, self.mean_bound), certified(self.sd, self.sd_bound)
         found = [row.probability for row in self.rows]
         _, worst = in_common(percents(found, self.error_bound))
         yield (
-            f"{self.policy}: mean {mean}, standard deviation {sd} "
+            f"{self.head}: mean {mean}, standard deviation {sd} "
             f"(certified, probabilities ± {worst.error}); quantiles {quantiles}"
         )
         if self.given is not UNSET:
@@ -191,12 +204,12 @@ class Distributions(GameDocument, frozen=True, kw_only=True, tag="rollwise/distr
     """Distributions of final scores, for policies side by side."""
 
     state: State
-    counted: Annotated[str, about("points, the result (1 won, -1 lost), or the counted action")]
+    counted: Annotated[str, about("points, the result, or the counted action")]
     given: Annotated[Maybe[str], about("the condition on the number")] = UNSET
     policies: list[ScoreDistribution]
     ranges: Maybe[RangesOfScores] = UNSET
 
-    def columns(self) -> tuple[list[int], list[Column]]:
+    def columns(self) -> tuple[list[int | float], list[Column]]:
         """The scores of all policies, and columns with a cell for each."""
         values = sorted({row.value for entry in self.policies for row in entry.rows})
         columns = []
@@ -205,13 +218,20 @@ class Distributions(GameDocument, frozen=True, kw_only=True, tag="rollwise/distr
             for name in ("probability", "simulated", "fraction"):
                 if not entry.rows or getattr(entry.rows[0], name) is UNSET:
                     continue
-                head = entry.policy if name == "probability" else f"{entry.policy} {name}"
+                head = entry.head if name == "probability" else f"{entry.head} {name}"
                 found = {row.value: getattr(row, name) for row in entry.rows}
                 is_played = name == "simulated" and entry.simulated
                 games = entry.simulated.games if is_played and entry.simulated else 0
                 cells = [found.get(value, 0.0) for value in values]
                 columns.append(Column(head, cells, as_number(entry.error_bound), games))
         return values, columns
+
+    def _named(self, value: int | float) -> str:
+        """A value of the table, with its meaning as a result."""
+        if self.counted != "result":
+            return str(value)
+        said = OF_SEATS.get(value, " (shared)") if self.players else RESULTS.get(value, "")
+        return f"{result_text(value)}{said}"
 
     def blocks(self) -> Iterator[str | Rows]:
         values, columns = self.columns()
@@ -222,8 +242,7 @@ class Distributions(GameDocument, frozen=True, kw_only=True, tag="rollwise/distr
         heads = ("value", *(one.head for one in columns))
         if self.given:
             yield f"given {self.given}:"
-        said = RESULTS if self.counted == "result" else {}
-        names = [f"{value}{said.get(value, '')}" for value in values]
+        names = [self._named(value) for value in values]
         yield Rows(heads, list(zip(names, *cells, strict=True)))
         for entry in self.policies:
             yield from entry.lines()
@@ -264,6 +283,7 @@ def distribution_document(
     distribution: Distribution,
     ties: Ties | None,
     *,
+    seat: int | None = None,
     fractions: Mapping[int, Fraction] | None = None,
     simulated: SimulatedScores | None = None,
     given: float | None = None,
@@ -272,6 +292,8 @@ def distribution_document(
 
     Parameters
     ----------
+    seat : int, optional
+        The seat of the result, from 1, in a game with several.
     fractions : mapping of int to Fraction, optional
         The same probabilities, exactly.
     given : float, optional
@@ -296,6 +318,7 @@ def distribution_document(
     return ScoreDistribution.from_result(
         distribution,
         policy=policy,
+        seat=UNSET if seat is None else seat,
         quantiles={str(share): distribution.quantile(share) for share in QUANTILES},
         rows=rows,
         equally_good=ties,

@@ -107,6 +107,11 @@ def _endings(graph: StateGraph) -> list[tuple[float, tuple[Fraction, ...]]]:
     return endings
 
 
+def parts_of_a_win(graph: StateGraph) -> int:
+    """The least number of equal parts of which all payoffs of endings are made."""
+    return math.lcm(*(x.denominator for _, numbers in _endings(graph) for x in numbers))
+
+
 class Stakes(NamedTuple):
     """The scale of payoffs: a number from 0 to 1, times `span`, plus `low`.
 

@@ -24,7 +24,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.answer.certified import Certified, solve_and_certify
-from rollwise.answer.evaluation import Evaluation, SeatPolicies, evaluate, without_a_list
+from rollwise.answer.evaluation import (
+    Evaluation,
+    SeatPolicies,
+    certified_at,
+    evaluate,
+    without_a_list,
+)
 from rollwise.answer.references import AnyPolicy, Policies, Subject, are_policies
 from rollwise.cluster.pool import Pool, Threads
 from rollwise.derive.seats import take_seats
@@ -42,22 +48,6 @@ from rollwise.numbers.printed import CHANCE_ROUNDING, estimated
 from rollwise.numbers.randomness import seed_of, stream
 from rollwise.play.games import Games, PlayTable
 from rollwise.simulate.seats import Played, simulate_seats
-
-
-def certified_at(evaluation: Evaluation, state: int = 0) -> tuple[Certified, Certified]:
-    """The values of a policy from a state, moving first and moving second.
-
-    Raises
-    ------
-    EndlessPlay
-        The evaluation has no bounds.
-    """
-    if evaluation.bounds is None or evaluation.bounds_second is None:
-        raise EndlessPlay("the evaluation isn't certified")
-    return (
-        Certified(float(evaluation.values[state]), float(evaluation.bounds[state])),
-        Certified(float(evaluation.values_second[state]), float(evaluation.bounds_second[state])),
-    )
 
 
 def over_the_seats(evaluation: Evaluation, *, is_score: bool) -> Certified:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rollwise.answer.average import average_of_policy
 from rollwise.answer.certified import Certified
-from rollwise.answer.evaluation import evaluate
+from rollwise.answer.evaluation import certified_at, evaluate
 from rollwise.answer.references import AnyPolicy, Policies, Subject
 from rollwise.cluster.pool import Here, Pool
 from rollwise.derive.average import Average
@@ -21,7 +21,7 @@ from rollwise.graph.policies import Policy, Ties, ties_in_play
 from rollwise.hooks import InWords
 from rollwise.numbers.printed import CHANCE_ROUNDING
 from rollwise.numbers.randomness import derived_seed, seed_of
-from rollwise.simulate.match import MOST_EXACT, certified_at, simulate
+from rollwise.simulate.match import MOST_EXACT, simulate
 from rollwise.simulate.seats import SeatsTournament, tournament_of_many
 
 OF_PAIR, OF_SEATING = 1_000_000, 10_000  # simulated games, unless given

@@ -23,10 +23,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rollwise.analysis.losses import Loss, loss_of
+from rollwise.analysis.losses import Loss, loss_in_seats, loss_of
 from rollwise.analysis.thumb.clauses import OnGraph, Setting
 from rollwise.analysis.thumb.search import DIGITS, NUMBERS, Field, Limits, Search
-from rollwise.answer.evaluation import from_each_seat, respond_to
+from rollwise.answer.evaluation import respond_to
 from rollwise.answer.references import Policies, Subject
 from rollwise.cluster.pool import Pool
 from rollwise.errors import UsageError
@@ -276,6 +276,8 @@ class SeatsRule:
         The rule in words.
     losses : tuple of float
         The loss against the equilibrium policy in each seat, where all others play the latter.
+    loss : float
+        Their mean.
     error_bound : float
         Of the losses and their mean.
     gain : float
@@ -287,14 +289,10 @@ class SeatsRule:
     of_search: RuleOfThumb
     text: str
     losses: tuple[float, ...]
+    loss: float
     error_bound: float
     gain: float
     gain_bound: float
-
-    @property
-    def loss(self) -> float:
-        """The mean of the losses."""
-        return sum(self.losses) / len(self.losses)
 
 
 @dataclass(frozen=True, repr=False)
@@ -362,17 +360,16 @@ def find_seats_rules(equilibrium: Equilibrium, numbers: int = NUMBERS, **how: An
 
 def _certified(equilibrium: Equilibrium, of_search: RuleOfThumb, features: Features) -> SeatsRule:
     """A rule with its certified losses."""
-    graph, others = equilibrium.graph, [equilibrium.policy.probability] * (equilibrium.players - 1)
+    graph = equilibrium.graph
     policy = of_search.rule.policy(graph, equilibrium.game, features=features)
-    got, off = from_each_seat(graph, [policy.probability, *others])
-    pairs = zip(equilibrium.worth, got, strict=True)
-    response = respond_to(graph, policy)
+    among, response = loss_in_seats(equilibrium, policy), respond_to(graph, policy)
     gains = zip(response.best, response.win_probabilities, strict=True)
     return SeatsRule(
         of_search,
         sentence_of(of_search.rule, graph, equilibrium.game.action_unit),
-        tuple(best - has for best, has in pairs),
-        equilibrium.error_bound + off,
+        among.losses,
+        among.loss,
+        among.error_bound,
         max(best - has for best, has in gains),
         2.0 * response.error_bound,
     )

@@ -309,6 +309,6 @@ def find_turn_rules(
         if scored_rules and loss >= scored_rules[-1].loss:
             continue
         text = sentence_of(rule, graph, game.action_unit)
-        scored_rules.append(RuleOfThumb(loss, loss, None, None, bound, None, rule=rule, text=text))
+        scored_rules.append(RuleOfThumb(loss, (loss,), None, bound, None, rule=rule, text=text))
     ending = (met.scored, wanted.seed, searched, met.stopped, met.timed_out)
     return Frontier(tuple(scored_rules), *ending), graph

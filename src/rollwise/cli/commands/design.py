@@ -96,7 +96,8 @@ def diff(
         check_target(out)
     with Progress() as progress:
         answers = [
-            kept.solve(one, max_states=ASKED.max_states, progress=progress) for one in (old, new)
+            kept.solve(one, any_players=True, max_states=ASKED.max_states, progress=progress)
+            for one in (old, new)
         ]
         change = difference(*answers)
     if out is not None:
@@ -154,9 +155,9 @@ def handicap(
     """Find the head start or the komi that makes a game even.
 
     --points FIELD=A..B  Field of the points given to the player, and their range: banked=0..40, or
-                         banked,rival=0..40 with the opponent's view of that field.
+                         banked,rival=0..40 with the mover's view of that field of each other one.
     --policy P           Policy of the player with the points. {POLICIES}
-    --against P          Policy of the other player.
+    --against P          Policy of each other player.
     """
     from rollwise.analysis.handicap import handicap as find_handicap
     from rollwise.analysis.tuning import values_of
@@ -168,7 +169,7 @@ def handicap(
         raise UsageError(f"--points {points}: a head start is a whole number") from None
     chosen = read_game(game, parameters)
     with Progress() as progress:
-        policies = policies_of(chosen, progress)
+        policies = policies_of(chosen, progress, any_players=True)
         starts = find_handicap(policies, field, numbers, policy, against)
     render(handicap_document(policies.graph, starts))
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -26,6 +27,11 @@ from rollwise.documents.scores import (
 )
 from rollwise.errors import UsageError
 from rollwise.game import Game
+
+if TYPE_CHECKING:
+    from rollwise.analysis.distributions import Distribution
+    from rollwise.graph import StateGraph
+    from rollwise.graph.policies import Policy
 
 
 @app.command("optimal")
@@ -102,8 +108,8 @@ def distribution(
 ) -> None:
     """Compute the distribution of the final score.
 
-    --policy POLICY    A policy, or chase-7 for the best chance of 7; optimal unless given; give it
-                       again for several side by side.
+    --policy POLICY    A policy of all players, one for each, P,Q, or chase-7 for the best chance of
+                       7; optimal unless given; give it again for several side by side.
     --count ACTION     How often this action is taken, not the score.
     --state STATE      The score still to come from this state.
     --then AIM         A second aim among optimal policies: {AIMS} least:AIM asks for the least;
@@ -118,14 +124,12 @@ def distribution(
     --exact            Probabilities as fractions.
     --csv              Print comma-separated values.
     """
-    from rollwise.analysis.chain import distribution_given, followed
     from rollwise.analysis.contest import distribution_of_chase
-    from rollwise.analysis.distributions import distribution as distribution_of
     from rollwise.analysis.distributions import exact_distribution
     from rollwise.analysis.observed_scores import simulated_scores
-    from rollwise.analysis.second_aims import condition_of, is_of_score, score_ranges, second_aims
-    from rollwise.answer.filters import numbered
-    from rollwise.graph.layout import members_of
+    from rollwise.analysis.second_aims import score_ranges, second_aims
+    from rollwise.answer.evaluation import one_each
+    from rollwise.answer.references import names_in
     from rollwise.graph.policies import ties_in_play
 
     form_of(None, csv=csv)
@@ -140,11 +144,10 @@ def distribution(
         refuse(why, simulate=simulate or None, exact=exact, csv=csv, given=given)
         _print_reach(chosen, reach)
         return
-    policies = policies_of(chosen)
+    policies = policies_of(chosen, any_players=True)
     graph = policies.graph
-    two = graph.players == 2
-    if two:
-        why = f"is for one player, and {graph.title} has two"
+    if graph.players > 1:
+        why = f"is for one player, and {graph.title} has {graph.players}"
         refuse(why, count=count, state=state, then=then, range=range_of_all, exact=exact)
         refuse(why, simulate=simulate or None)
     place = 0 if state is None else graph.find(read_state(state, chosen))
@@ -167,29 +170,32 @@ def distribution(
             continue
         with Progress() as progress:
             progress(f"the distribution under {reference}", 0, None)
-            plan = policies.find(reference)
-            share, play = None, followed(graph, plan)
-            if given is None or is_of_score(given):
-                found = distribution_of(play.graph, play.policy, state=place, count=count).trimmed()
-                if given is not None:
-                    found, share = found.given(condition_of(given))
-            else:
-                event = numbered(given, members_of(chosen))
-                found, share = distribution_given(play, event, state=place, count=count)
-        # a game that is won or lost has one chance to win; draws and payoffs may come more often
-        fixed = two and given is None and not (graph.has_draws or graph.is_score or plan.mixes)
-        resting = None if fixed else ties_in_play(graph, plan, start=place)
+            plans = one_each(graph, [policies.find(name) for name in names_in(reference)])
+            results = _results(chosen, graph, plans, given, place, count)
+        # a game of two that is won or lost has one chance to win; draws and payoffs, and the wins
+        # of further seats, may come more often
+        plan, alike = plans[0], len(set(plans)) == 1
+        fixed = graph.players == 2 and given is None and alike
+        fixed &= not (graph.has_draws or graph.is_score or plan.mixes)
+        resting = None if fixed else ties_in_play(graph, *plans, start=place)
         fractions = exact_distribution(graph, plan, count=count, state=place) if exact else None
-        played = None
-        if simulate:
-            played = simulated_scores(
-                graph, plan, found, count=count, games=simulate, seed=seed, state=place
+        for seat, (found, share) in enumerate(results, 1):
+            played = None
+            if simulate:
+                played = simulated_scores(
+                    graph, plan, found, count=count, games=simulate, seed=seed, state=place
+                )
+            entries.append(
+                distribution_document(
+                    reference,
+                    found,
+                    resting,
+                    seat=seat if len(results) > 1 else None,
+                    fractions=fractions,
+                    simulated=played,
+                    given=share,
+                )
             )
-        entries.append(
-            distribution_document(
-                reference, found, resting, fractions=fractions, simulated=played, given=share
-            )
-        )
     if then:
         best = second_aims(policies, then)
         entries.append(distribution_document(best.name, best.distribution(), None))
@@ -199,6 +205,32 @@ def distribution(
         _write_csv(document)
     else:
         render(document)
+
+
+def _results(
+    game: Game,
+    graph: StateGraph,
+    plans: Sequence[Policy],
+    given: str | None,
+    state: int,
+    count: str | None,
+) -> list[tuple[Distribution, float | None]]:
+    """The distribution of the result of each seat, and the probability of the condition."""
+    from rollwise.analysis.chain import distribution_given, followed, seats_with_results
+    from rollwise.analysis.second_aims import condition_of, is_of_score
+    from rollwise.answer.filters import numbered
+    from rollwise.graph.layout import members_of
+
+    results: list[tuple[Distribution, float | None]] = []
+    for seat in seats_with_results(graph):
+        play = followed(graph, plans, seat)
+        if given is not None and not is_of_score(given):
+            event = numbered(given, members_of(game))
+            results.append(distribution_given(play, event, state=state, count=count))
+            continue
+        found = play.distribution(state=state, count=count)
+        results.append((found, None) if given is None else found.given(condition_of(given)))
+    return results
 
 
 def _print_reach(game: Game, text: str) -> None:
