@@ -35,15 +35,16 @@ class Spread(NamedTuple):
 
     Attributes
     ----------
-    loss, loss_first, loss_second : tuple of float
-        The least and the most: the mean over the seats, moving first, and moving second.
+    loss : tuple of float
+        The least and the most of the mean over the seats.
+    losses : tuple of tuple of float
+        The least and the most in each seat, in the order of the moves.
     error_bound : float
         Proved error bound of each; infinite for an unknown range.
     """
 
     loss: tuple[float, float]
-    loss_first: tuple[float, float]
-    loss_second: tuple[float, float]
+    losses: tuple[tuple[float, float], ...]
     error_bound: float
 
     @property
@@ -68,7 +69,7 @@ def spread_words(spreads: Iterable[Any]) -> list[str]:
     return [text for is_known, text in words if is_known in are_known]
 
 
-def loss_text(loss: float, spread: Any, scale: float, which: str = "loss") -> str:
+def loss_text(loss: float, spread: Any, scale: float, seat: int | None = None) -> str:
     """A loss with four decimals, or a visible range.
 
     Parameters
@@ -76,14 +77,16 @@ def loss_text(loss: float, spread: Any, scale: float, which: str = "loss") -> st
     scale : float
         The loss times this is printed.
     spread : Spread, a part of a document with its fields, or None
-    which : {"loss", "loss_first", "loss_second"}
+    seat : int, optional
+        The seat of the loss, 0 for the first mover; the mean over the seats unless given.
     """
     text = f"{scale * loss:z.4f}"
     if spread is None:
         return text
     if not spread.is_known:
         return f"{text} *"
-    least, most = (f"{scale * end:z.4f}" for end in getattr(spread, which))
+    ends = spread.loss if seat is None else spread.losses[seat]
+    least, most = (f"{scale * end:z.4f}" for end in ends)
     return least if least == most else f"{least} to {most}"
 
 
@@ -170,14 +173,14 @@ def _spread(policies: Policies, policy: Policy, scale: float) -> Spread | None:
         against_second, against_first = ranges_against(solution, policy)
     except UsageError:  # equally good actions let play go round for ever
         unknown = (float("nan"), float("nan"))
-        return Spread(unknown, unknown, unknown, float("inf"))
+        return Spread(unknown, (unknown, unknown), float("inf"))
     first = scale * (best + against_first.least), scale * (best + against_first.most)
     second = scale * (against_second.least - best), scale * (against_second.most - best)
     bound = scale * (sure + max(against_first.error_bound, against_second.error_bound))
     if max(first[1] - first[0], second[1] - second[0]) <= max(2 * bound, NO_SPREAD):
         return None
     mean = (first[0] + second[0]) / 2, (first[1] + second[1]) / 2
-    return Spread(mean, first, second, bound)
+    return Spread(mean, (first, second), bound)
 
 
 Ints = NDArray[np.int64]

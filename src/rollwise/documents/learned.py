@@ -403,8 +403,7 @@ class LossSpread(Part, frozen=True):
     """Ranges of the losses over all optimal policies of the opponent: the least and the most."""
 
     loss: tuple[Number, Number]
-    loss_first: tuple[Number, Number]
-    loss_second: tuple[Number, Number]
+    losses: Annotated[list[tuple[Number, Number]], about("in each seat")]
     error_bound: Bound
 
     @property
@@ -467,12 +466,9 @@ class RulesOfThumb(GameDocument, frozen=True, kw_only=True, tag="rollwise/thumb/
                 each = [*rule.losses, rule.gain]
                 cells += [f"{scale * as_number(loss):z.4f}" for loss in each]
             elif seats == 2:
-                first, second = map(as_number, rule.losses)
-                cells += [
-                    loss_text(first, spread, scale, "loss_first"),
-                    loss_text(second, spread, scale, "loss_second"),
-                    f"{rule.exploitability:z.4f}",
-                ]
+                losses = enumerate(map(as_number, rule.losses))
+                cells += [loss_text(loss, spread, scale, seat) for seat, loss in losses]
+                cells.append(f"{rule.exploitability:z.4f}")
             rows.append([str(rule.numbers), *cells, rule.text])
         yield Rows([*heads, "rule"], rows, left=("rule",), fold=("rule",))
         bounds = [as_number(rule.error_bound) for rule in self.rules]
