@@ -611,6 +611,14 @@ def test_a_change_of_rules_for_three():
     assert len(found.changed) == 16
 
 
+def test_two_players_may_have_policies_of_their_own():
+    value = rollwise.evaluate(Pig(6), "optimal", "random").values[0]
+    typed = ("distribution", "pig", "target=6", "--policy", "optimal,random")
+    (entry,) = json.loads(output(*typed, "--json"))["policies"]
+    assert entry["mean"] == pytest.approx(value, abs=1e-12)
+    assert output(*typed, "--csv").splitlines()[0] == 'value,"optimal,random"'
+
+
 def results_played_out(game, moves):
     """The chance of each result of each seat, followed from move to move by the rules alone."""
     n, now = game.players, {(game.start(), 0): 1.0}

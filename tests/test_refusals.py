@@ -205,10 +205,13 @@ distribution threes --policy chase-3 --exact | --exact doesn't go with
 distribution threes --seed 3 | --seed goes with --simulate
 distribution threes --reach 3 --exact | doesn't go with --reach
 distribution threes --reach x | write whole numbers
-distribution pig --reach 3 | has no score
+distribution pig --reach 3 | --reach is for one player
 distribution threes dice=2 --range --count roll | --range
 distribution threes dice=2 --then variance --exact | --exact doesn't go with --then & --save FILE
 distribution pig target=6 --count roll | --count is for one player
+distribution pig players=3 target=6 --reach 3 | --reach is for one player & has 3
+distribution threes dice=2 --policy optimal,random | is a game for one, and 2 policies
+handicap pig players=3 target=4 --points turn=0..1 | turn,FIELD,FIELD=0..20
 distribution pig target=6 --given 'turn >= 40' | no play meets the condition
 optimal pig target=10 --range variance | is won or lost
 optimal pig target=10 --range win | first aim

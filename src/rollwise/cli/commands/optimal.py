@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -27,6 +28,7 @@ from rollwise.documents.scores import (
 )
 from rollwise.errors import UsageError
 from rollwise.game import Game
+from rollwise.graph.naming import title_of
 
 if TYPE_CHECKING:
     from rollwise.analysis.distributions import Distribution
@@ -138,6 +140,11 @@ def distribution(
     seed = 1 if seed is None else seed
     chosen = read_game(game, parameters)
     tell_of_cycles(chosen)
+    if chosen.players > 1:
+        title = title_of(chosen.name, chosen.parameters)
+        why = f"is for one player, and {title} has {chosen.players}"
+        refuse(why, count=count, state=state, then=then, range=range_of_all, exact=exact)
+        refuse(why, simulate=simulate or None, reach=reach)
     if reach is not None:
         why = "doesn't go with --reach"
         refuse(why, policy=policy, count=count, state=state, then=then, range=range_of_all)
@@ -146,10 +153,6 @@ def distribution(
         return
     policies = policies_of(chosen, any_players=True)
     graph = policies.graph
-    if graph.players > 1:
-        why = f"is for one player, and {graph.title} has {graph.players}"
-        refuse(why, count=count, state=state, then=then, range=range_of_all, exact=exact)
-        refuse(why, simulate=simulate or None)
     place = 0 if state is None else graph.find(read_state(state, chosen))
     entries = []
     others = {"count": count, "state": state, "simulate": simulate or None, "exact": exact}
@@ -258,10 +261,15 @@ def _print_reach(game: Game, text: str) -> None:
 
 
 def _write_csv(document: Distributions) -> None:
+    import csv
+
     values, columns = document.columns()
     rows = zip(values, *(one.cells for one in columns), strict=True)
-    lines = [["value", *(one.head for one in columns)], *([str(x) for x in row] for row in rows)]
-    streams.write("\n".join(",".join(line) for line in lines) + "\n")
+    text = StringIO()
+    lines = csv.writer(text, lineterminator="\n")
+    lines.writerow(["value", *(one.head for one in columns)])
+    lines.writerows(rows)
+    streams.write(text.getvalue())
 
 
 @app.command("frontier")
