@@ -59,7 +59,7 @@ from rollwise.derive.chase import Chase, WithScore
 from rollwise.derive.contest import TIES, Duel
 from rollwise.derive.cube import Cube
 from rollwise.derive.within import Within
-from rollwise.errors import RollwiseError
+from rollwise.errors import RollwiseError, UsageError
 from rollwise.graph.policies import Policy
 from rollwise.simulate.tournament import tournament
 from rollwise.simulate.turn_by_turn import best_play, play_turn_by_turn
@@ -240,6 +240,47 @@ def rivals(case: Case) -> None:
             case.hold("head second", head.seats[1].value, case.shown(-two.result()[0]), 1e-9)
 
 
+@question(3, 4, 5)
+def seats(case: Case) -> None:
+    """Losses, head starts and distributions of results in each seat."""
+    n, every = case.players, range(case.players)
+    mine, theirs = case.draw("mine"), case.draw("theirs")
+
+    def result(seat: int, policies: list[Policy], start: int = 0) -> Counter[float]:
+        play, chances = case.play(*policies, start=start), Counter[float]()
+
+        def share(i: int, w: Way) -> float:
+            return float(w.outcome.shares[(seat - play.nodes[i][1]) % n])
+
+        for x in {share(i, w) for i, ways in enumerate(play.ways) for w in ways if w.to < 0}:
+            chances[x] = play.mean(lambda i, w, x=x: float(w.to < 0 and share(i, w) == x))
+        return chances
+
+    def mean(seat: int, policy: Policy, other: Policy, start: int = 0) -> float:
+        seated = [policy if k == seat else other for k in every]
+        return sum(x * p for x, p in result(seat, seated, start).items())
+
+    loss, best = loss_of(case.policies, mine), case.best
+    for seat in every:
+        lost = mean(seat, best, best) - mean(seat, mine, best)
+        case.hold("loss of a seat", loss.losses[seat], lost, loss.error_bound)
+        seated = [mine if k % 2 else theirs for k in every]
+        told = followed(case.graph, seated, seat).distribution()
+        case.hold_all("results of a seat", told, result(seat, seated))
+    try:
+        places = ",".join(["place"] * n)
+        heads = handicap(case.solution, places, range(len(case.game.level)), mine, theirs).heads
+    except UsageError:  # the payoffs don't always add up to the same
+        return
+    for head in heads:
+        for seat, worth in enumerate(head.seats):
+            if worth is not None:
+                fields = list(case.view[0].fields)
+                fields[case.graph.field_names.index("place")] = head.points
+                known = mean(seat, mine, theirs, case.graph.find(fields))
+                case.hold("head of a seat", worth.value, known, worth.bound)
+
+
 def gain_against(case: Case, policy: Policy) -> float:
     """The mean gain of a best response, over the seats."""
     first = case.play(None, policy).best(brought, lambda i: 1)[0]
@@ -347,7 +388,7 @@ def frontiers(case: Case) -> None:
 def spreads(case: Case) -> None:
     """Distributions of results, of all plays and of those that come to some position."""
     policy, place = case.draw(), case.random.choice(case.graph.rows.tolist())[0]
-    alone = followed(case.graph, policy)
+    alone = followed(case.graph, [policy] * case.players)
     known = case.play(policy, counts=whole).scores()
     case.hold_all("distribution", distribution(alone.graph, alone.policy), known)
     if case.players == 1:

@@ -257,7 +257,7 @@ def naive_of_events(play, happens, state, sweeps):
 )
 def test_it_is_the_share_of_plays_with_the_event(game, policy, event, happens):
     policies = Policies.of(rollwise.solve(game))
-    play = followed(policies.graph, policies.find(policy))
+    play = followed(policies.graph, [policies.find(policy)] * policies.graph.players)
     found, share = distribution_given(play, event)
     marks = [happens(dict(zip(play.columns, row, strict=True))) for row in play.rows.tolist()]
     expected = naive_of_events(play, marks, 0, 12 if game.players == 1 else 150)
@@ -274,7 +274,7 @@ def test_craps_after_a_six():
     """After a point of 6 the shooter wins 5 of 11 games; 5 of 36 games have this point."""
     policies = Policies.of(rollwise.solve(Craps()))
     found, share = distribution_given(
-        followed(policies.graph, policies.find("optimal")), "point==6"
+        followed(policies.graph, [policies.find("optimal")]), "point==6"
     )
     assert found.at_most(0) == pytest.approx(float(Fraction(6, 11)), abs=1e-12)
     assert share == pytest.approx(5 / 36, abs=1e-12)
