@@ -155,7 +155,7 @@ def handicap(
     """Find the head start or the komi that makes a game even.
 
     --points FIELD=A..B  Field of the points given to the player, and their range: banked=0..40, or
-                         banked,rival=0..40 with the mover's view of that field of each other one.
+                         banked,rival=0..40 with the fields of the others' points after it.
     --policy P           Policy of the player with the points. {POLICIES}
     --against P          Policy of each other player.
     """
