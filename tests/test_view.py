@@ -25,6 +25,7 @@ from rollwise.graph.choices import (
     are_best,
     chances,
     costs,
+    first_actions,
     first_best,
     first_of_each_state,
     fold_actions,
@@ -166,6 +167,60 @@ def test_of_equal_actions_the_one_that_ends_play_is_taken():
     graph = assemble([[stay, end]], endless="draw")
     assert first_best(graph, np.ones(2, np.bool_)).tolist() == [1]
     assert first_best(graph, np.array([True, False])).tolist() == [0]
+
+
+def test_a_way_out_of_waiting_leads_to_the_end():
+    """It may lead to states whose first good action comes back."""
+    stay, on = (0.0, [(1, AGAIN, 0)]), (0.0, [(1, AGAIN, 1)])
+    back, end = (0.0, [(1, AGAIN, 0)]), (0.0, [(1, DRAW, None)])
+    graph = assemble([[stay, on], [back, end]], endless="lose")
+    good, best = np.array([True, False, True, True]), np.ones(4, np.bool_)
+    assert first_best(graph, good, best).tolist() == [1, 3]
+    # both states have no good way out
+    good = np.array([True, False, True, False])
+    assert first_best(graph, good, best).tolist() == [1, 3]
+    # there is none at all
+    assert first_best(graph, good, np.array([True, True, True, False])).tolist() == [0, 2]
+
+
+AHEAD = st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=3), min_size=5, max_size=5)
+
+
+@given(AHEAD, st.data())
+def test_play_goes_on_for_ever_only_where_no_best_action_can_end_it(ahead, data):
+    """Each action leads to one of five states, or is the end."""
+    ways = [
+        (1, AGAIN, 0),
+        (1, PASS, 1),
+        (1, AGAIN, 2),
+        (1, PASS, 3),
+        (1, AGAIN, 4),
+        (1, DRAW, None),
+    ]
+    graph = assemble([[(0.0, [ways[to]]) for to in targets] for targets in ahead], endless="lose")
+    n = graph.n_actions
+    best = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)))
+    best[first_actions(graph)] = True
+    good = best & np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)))
+    good |= best & ~fold_actions(graph, np.logical_or, good)[graph.action_state]
+    taken = first_best(graph, good, best)
+    assert best[taken].all()
+    policy = np.isin(np.arange(n), taken)
+
+    def can_end(state, allowed):
+        """Whether play from a state may end; and the states that it may come to."""
+        met, ends = [state], False
+        for s in met:
+            for action in graph.view[s].actions:
+                for outcome in action.outcomes if allowed[action] else ():
+                    ends |= outcome.is_over
+                    if not outcome.is_over and outcome.target not in met:
+                        met.append(outcome.target)
+        return ends, met
+
+    for s in range(graph.n_states):
+        ends, met = can_end(s, policy)
+        assert ends or not all(can_end(t, best)[0] for t in met)
 
 
 def test_finding_states_and_actions():

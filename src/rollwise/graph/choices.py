@@ -510,24 +510,47 @@ def first_best(
     likely = _likely(graph, has_ties(graph, good)[graph.action_state] & good)
     if likely is None and not _may_stall(graph):
         return first
-    from rollwise.graph.endings import WORTH, end_components, forced_ways_out, ways_out
+    from rollwise.graph.endings import WORTH, end_components, forced_ways_out
 
+    # Play by usable actions goes round for ever only in their end components, and leaves those by
+    # ways out: by good actions, and where they have none by best ones too, there or all around.
+    usable = good
     tied = end_components(graph, good, likely)
     if not len(tied):
         return first
-    out = np.where(tied.number >= 0, -1, first)
-    # A likely way out by good actions comes first, then any by good actions, then any by best ones.
-    for usable, counted in ((good, likely), (good, None), (best, None)):
-        if usable is not None and np.any(out < 0):
-            out = np.where(out < 0, ways_out(graph, usable, counted), out)
+    out = _out(graph, usable, tied.number, first, likely)
+    for all_around in (False, True):
+        stuck = out < 0
+        if best is None or not stuck.any():
+            break
+        ways = usable | (best & stuck[graph.action_state])
+        if all_around:
+            ways = usable | best
+            number = end_components(graph, ways, likely).number
+            stuck = np.isin(number, number[stuck & (number >= 0)])
+        usable = usable | (best & stuck[graph.action_state])
+        tied = end_components(graph, usable, likely)
+        here = np.isin(tied.number, tied.number[stuck & (tied.number >= 0)])
+        out = np.where(here, _out(graph, ways, tied.number, first, likely), out)
     out = np.where(out < 0, first, out)
     if graph.endless == "forbidden" or graph.players == 1 or values is None:
         return out
     # Of each state as its mover, then as the other player: a player whose value is at most that of
     # endless play needn't force a way out.
     settled = np.append(values, -values) <= WORTH[graph.endless]
-    forced = forced_ways_out(graph, good, tied.number, settled)
+    forced = forced_ways_out(graph, usable, tied.number, settled)
     return np.where((tied.number >= 0) & (forced >= 0), forced, out)
+
+
+def _out(graph: StateGraph, usable: Mask, number: Ints, first: Ints, likely: Mask | None) -> Ints:
+    """The way out of each end component, a likely one first; -1 where there is none."""
+    from rollwise.graph.endings import ways_out
+
+    out = np.where(number >= 0, -1, first)
+    for counted in (None,) if likely is None else (likely, None):
+        if np.any(out < 0):
+            out = np.where(out < 0, ways_out(graph, usable, counted), out)
+    return out
 
 
 def _likely(graph: StateGraph, actions: Mask) -> Mask | None:
