@@ -385,7 +385,7 @@ class Followed(NamedTuple):
         The fields of each state, with its throw, and in a game of several with the seat, from 1.
     columns : tuple of str
     parts : int
-        The score of a result: a shared win is a part of 1, and scores are whole numbers.
+        Scores are results times this number: so shares of a win become whole numbers.
     """
 
     graph: StateGraph
@@ -428,8 +428,9 @@ def followed(graph: StateGraph, policies: Sequence[Policy], seat: int = 0) -> Fo
         return Followed(graph, policies[0], graph.rows.astype(np.int64), graph.columns)
     if graph.action_reward.any():
         raise UsageError(
-            f"{graph.title}: the distribution for two players is of a result at the end, and these "
-            "rules have rewards before it; write the difference of the points as payoff(x) there"
+            f"{graph.title}: the distribution for several players is of results at the end, and "
+            "these rules have rewards before it; write the difference of the points as payoff(x) "
+            "there"
         )
     parts = 1
     if graph.players == 2:

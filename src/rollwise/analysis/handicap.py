@@ -71,7 +71,7 @@ class Handicap(InWords):
     policy, against : str
     heads : tuple of Head
     even : float
-        The result of each seat in an even game: 1/2 of two players, or a payoff of 0.
+        The result of each seat in an even game: an equal part of the wins, or of the payoffs.
     apart : tuple of int
         The head starts with a position that no play reaches, solved as a start of its own.
     ties : Ties or None
@@ -88,7 +88,7 @@ class Handicap(InWords):
     even: float
     apart: tuple[int, ...]
     ties: Ties | None = None
-    subject: StateGraph | None = dataclasses.field(default=None, repr=False)
+    subject: StateGraph | None = dataclasses.field(default=None, repr=False, compare=False)
 
     @property
     def seats(self) -> int:
@@ -186,7 +186,7 @@ def _even(graph: StateGraph) -> float:
     if totals.min() != totals.max():
         raise UsageError(
             f"{graph.title}: the payoffs of all seats add up to {totals.min():g} at one end and to "
-            f"{totals.max():g} at another, so that no payoff of a seat is that of an even game"
+            f"{totals.max():g} at another, so an even game has no certain payoff"
         )
     return float(totals[0] / graph.players)
 

@@ -342,8 +342,11 @@ class Handicapped(GameDocument, frozen=True, kw_only=True, tag="rollwise/handica
         if any(None in head.seats for head in self.heads):
             yield "-: no play comes to that position"
         elif self.apart:
-            listed, both = ", ".join(map(str, self.apart)), "both" if seats == 2 else "all"
-            yield f"no play reaches {both} positions of {self.field}={listed}; they were solved too"
+            listed = ", ".join(map(str, self.apart))
+            yield (
+                f"play never comes to some positions with {self.field}={listed}; they were solved "
+                "too"
+            )
         if self.equally_good:
             yield self.equally_good.text
 

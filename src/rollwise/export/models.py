@@ -79,7 +79,7 @@ class Endings(NamedTuple):
 
 
 def one_chooser(graph: StateGraph, against: Policy | None = None) -> StateGraph:
-    """A game of several players as a copy for each with a field ``seat``; one for one unchanged.
+    """One copy of the game for each player, with a field ``seat``; a game for one unchanged.
 
     With a policy `against` for all others, the first player is the only chooser.
 
