@@ -290,7 +290,8 @@ def test_dice_with_words_of_four_players_lie_apart(browser: Browser, pages: Any)
     assert text_of(browser, ".words") == "1 chip, the others 1, 1 and 1; 0 in the pot"
     assert text_of(browser, ".setup > p") == "No player ever has a choice: the dice decide."
     assert not browser.js("document.querySelectorAll('.opponent').length")
-    browser.click(".start")
+    begin(browser, seed=1)
+    browser.wait("document.querySelector('details[open] tbody th')")
     came = browser.js(
         "[...document.querySelectorAll('details[open] tbody th')].map(one => one.textContent)"
     )
