@@ -228,7 +228,10 @@ OUTCOMES = [
         ("        for face in iter(int, 1):\n", "more than 1,000,000 outcomes"),
         ("        yield\n        for face in (1,):\n", "gives None"),
         ("        yield WIN\n        for face in (1,):\n", "gives 2"),
-        ("        yield 1, WIN\n        for face in (1,):\n", "gives (1, 2)"),
+        (
+            "        yield 1, WIN\n        for face in (1,):\n",
+            "where play ends, next_state is any state, as in (1, WIN, s)",
+        ),
         ("        yield 1, WIN, s, s\n        for face in (1,):\n", "should yield (weight"),
         ("        yield {1, 2}\n        for face in (1,):\n", "should yield (weight"),
         ("        yield 'abc'\n        for face in (1,):\n", "weight 'a'"),

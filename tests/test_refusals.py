@@ -35,6 +35,8 @@ games pgi | did you mean pig
 solve pgi | did you mean pig
 solve thawed | did you mean thawed.py?
 solve thawed.py | thawed.py & write @dataclass(frozen=True)
+solve foreign.py | rollwise has no SAME & AGAIN, PASS, WIN & line 1
+solve shouting.py | rollwise has no Pass; did you mean PASS?
 solve unmarked.py | size is no parameter yet & @dataclass(frozen=True)
 solve piglet --save unmarked.py | unmarked.py is a program & another name
 export piglet --to json --out unmarked.py | isn't overwritten
@@ -283,6 +285,8 @@ FILES = {
     "gameless.py": "class Own:\n    pass\n",
     "thawed.py": SHEET.replace("(frozen=True)", ""),
     "unmarked.py": SHEET.replace("@dataclass(frozen=True)\n", ""),
+    "foreign.py": "from rollwise import SAME",
+    "shouting.py": "from rollwise import Pass",
     "impossible.csv": "5\n31\n",
 }
 CASES = [line for line in REFUSED.splitlines() if line and not line.startswith("%")]

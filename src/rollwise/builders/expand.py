@@ -391,9 +391,11 @@ def _checked_outcome(
     try:
         weight, then, next_state = outcome
     except (TypeError, ValueError):
+        is_pair = isinstance(outcome, tuple) and len(outcome) == 2
+        hint = "; where play ends, next_state is any state, as in (1, WIN, s)" if is_pair else ""
         raise rules.fault(
             f"outcomes() gives {shown(outcome)} in the state "
-            f"{rules.where(at, action)}; it should yield (weight, then, next_state)"
+            f"{rules.where(at, action)}; it should yield (weight, then, next_state){hint}"
         ) from None
     if type(weight) is not int or weight < 0:
         weight = _checked_weight(rules, weight, at, action)

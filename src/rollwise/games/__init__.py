@@ -26,6 +26,7 @@ from rollwise.faults import PASSED_ON, fault_text, one_line, shown
 from rollwise.game import Game, with_an_end
 from rollwise.hooks import HOOKS
 from rollwise.parameters import no_parameter, parameter_specs
+from rollwise.then import THEN_NAMES
 
 MODELS = (".drn", ".tra", ".umb")  # endings of files with models of other tools
 READ = "rollwise_rules_"  # begins the names of modules that were read from files
@@ -227,7 +228,15 @@ def _load(path: Path) -> object:
 
 
 def _with_remedy(fault: str) -> str:
-    """The error of a dataclass, with advice for rules."""
+    """The error of a rule sheet as it is read, with advice for rules."""
+    missing = re.search(r"cannot import name '(\w+)' from '(rollwise[\w.]*)' \(.*?\)", fault)
+    if missing:
+        names = [name for name in dir(sys.modules[missing[2]]) if not name.startswith("_")]
+        hint = suggestion(missing[1], names) or suggestion(missing[1].upper(), names)
+        words = (
+            "" if hint else f"; an outcome goes on or ends by {', '.join(THEN_NAMES)}, payoff(x)"
+        )
+        return fault.replace(missing[0], f"{missing[2]} has no {missing[1]}{hint}{words}")
     if "non-frozen dataclass" in fault:
         return f"{fault}; write @dataclass(frozen=True)"
     declared = re.search(r"mutable default .* for field (\w+) .*default_factory", fault)
