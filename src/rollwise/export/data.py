@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.answer.solution import Solution
-from rollwise.graph import ARRAYS, State, StateGraph
+from rollwise.graph import ARRAYS, StateGraph
 from rollwise.graph.choices import chances, outcome_action
 from rollwise.graph.policies import outcome_payoffs
 from rollwise.machine import parquet_files
 
+CHUNK = 10_000  # states that are written at a time
 SAMPLE = 500  # states, for an estimate of the size
 
 
@@ -115,49 +118,57 @@ def write_parquet(solution: Solution, path: Path) -> None:
 def write_json(solution: Solution, path: Path) -> None:
     """States with their actions with their outcomes; a state is named by its number."""
     head, columns = json.dumps(facts(solution.graph), allow_nan=False), Columns.of(solution)
-    with path.open("w", encoding="utf-8", newline="\n") as out:
+    with path.open("wb") as out:
         # the closing brace of the head is left out, so that the states follow inside
-        out.write(f'{head[:-1]}, "states": [')
-        for state in solution.graph.view:
-            out.write(", " if state.index else "")
-            out.write(_state_text(columns, state))
-        out.write("]}\n")
+        out.write(f'{head[:-1]}, "states": ['.encode())
+        for begin in range(0, solution.graph.n_states, CHUNK):
+            out.write(b",\n" if begin else b"")
+            out.write(b",\n".join(_state_texts(solution.graph, columns, begin, CHUNK)))
+        out.write(b"]}\n")
 
 
 def json_bytes(solution: Solution) -> int:
     """About how large a file `write_json` makes, by some of the states."""
-    view, columns = solution.graph.view, Columns.of(solution)
-    n = len(view)
-    some = np.unique(np.linspace(0, n - 1, SAMPLE).astype(int)).tolist()
-    return round(n * float(np.mean([len(_state_text(columns, view[s])) + 2 for s in some])))
+    graph, columns = solution.graph, Columns.of(solution)
+    some = np.unique(np.linspace(0, graph.n_states - 1, SAMPLE).astype(int)).tolist()
+    sizes = [len(text) + 2 for s in some for text in _state_texts(graph, columns, s, 1)]
+    return round(graph.n_states * float(np.mean(sizes)))
 
 
-def _numbers(columns: dict[str, NDArray[Any]], index: Any, prefix: str) -> dict[str, Any]:
-    """An entry of columns as JSON; null for an infinite one, as of play that costs for ever."""
-    entries = {name.removeprefix(prefix): column[index] for name, column in columns.items()}
-    return {name: x.item() if np.isfinite(x) else None for name, x in entries.items()}
+def _state_texts(graph: StateGraph, columns: Columns, begin: int, size: int) -> Iterator[bytes]:
+    """The states from `begin` on, at most `size` of them, as JSON.
+
+    Infinite numbers, as of play that costs for ever, are null.
+    """
+    end = min(begin + size, graph.n_states)
+    first_action, last_action = graph.action_indptr[[begin, end]].tolist()
+    indptr = graph.outcome_indptr[first_action : last_action + 1].tolist()
+    actions, outcomes = slice(first_action, last_action), slice(indptr[0], indptr[-1])
+    targets = graph.outcome_state[outcomes].tolist()
+    of_outcomes = _records(
+        {"weight": graph.outcome_weight[outcomes].tolist()}
+        | {"next": [None if target < 0 else target for target in targets]},
+        {name.removeprefix("outcome_"): x[outcomes] for name, x in columns.outcomes.items()},
+    )
+    labels = graph.action_label[actions].tolist()
+    names = {label: graph.vocabulary.text(label) for label in set(labels)}
+    of_actions = _records(
+        {"action": [names[label] for label in labels], "number": labels}
+        | {"reward": graph.action_reward[actions].tolist()},
+        {name.removeprefix("action_"): x[actions] for name, x in columns.actions.items()},
+    )
+    of_states = _records(
+        {"state": [graph.view[s].named for s in range(begin, end)]},
+        {name.removeprefix("state_"): x[begin:end] for name, x in columns.states.items()},
+    )
+    for low, high, action in zip(indptr, indptr[1:], of_actions, strict=False):
+        action["outcomes"] = of_outcomes[low - indptr[0] : high - indptr[0]]
+    action_indptr = (graph.action_indptr[begin : end + 1] - first_action).tolist()
+    for low, high, state in zip(action_indptr, action_indptr[1:], of_states, strict=False):
+        yield msgspec.json.encode({**state, "actions": of_actions[low:high]})
 
 
-def _state_text(columns: Columns, state: State) -> str:
-    document = {
-        "state": state.named,
-        **_numbers(columns.states, state, "state_"),
-        "actions": [
-            {
-                "action": action.name,
-                "number": action.label,
-                "reward": action.reward,
-                **_numbers(columns.actions, action, "action_"),
-                "outcomes": [
-                    {
-                        "weight": outcome.weight,
-                        "next": None if outcome.is_over else outcome.target,
-                        **_numbers(columns.outcomes, outcome, "outcome_"),
-                    }
-                    for outcome in action.outcomes
-                ],
-            }
-            for action in state.actions
-        ],
-    }
-    return json.dumps(document, allow_nan=False)
+def _records(lists: dict[str, list[Any]], arrays: dict[str, NDArray[Any]]) -> list[dict[str, Any]]:
+    """A record an entry: of lists, and then of arrays."""
+    parts = lists | {name: array.tolist() for name, array in arrays.items()}
+    return [dict(zip(parts, entry, strict=True)) for entry in zip(*parts.values(), strict=True)]

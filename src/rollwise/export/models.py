@@ -31,6 +31,7 @@ import json
 import re
 import tarfile
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
@@ -192,30 +193,29 @@ def _prism(graph: StateGraph, out: TextIO) -> None:
     ends = payoffs.of_outcome.tolist()
     about = ", ".join(f"{i} {name}" for i, name in enumerate((*payoffs.names, "finished"), 1))
     out.write(f"  ending : [0..{last}] init 0;  // {about}\n\n")
-    states = graph.rows.tolist()
+    states, chances_of = graph.rows.tolist(), _chances_as_text(graph)
     guards = [" & ".join(f"{f}={x}" for f, x in zip(fields, row, strict=True)) for row in states]
     rewards = []
+    begin, targets = graph.outcome_indptr.tolist(), graph.outcome_state.tolist()
+    labels, lotteries = graph.action_label.tolist(), graph.action_lottery.tolist()
+    points = graph.action_reward.tolist()
     for a, s in enumerate(graph.action_state.tolist()):
-        name = sides[who[s]] + actions[int(graph.action_label[a])]
-        updates = []
-        action = graph.view.action(a)
-        texts = [f"{chance:.17g}" for chance in action.chances]
-        if isinstance(action.total, int):  # fractions where weights are whole numbers
-            texts = list(map(str, action.exact_chances))
-        for outcome, chance in zip(action.outcomes, texts, strict=True):
-            t = outcome.target
-            if outcome.is_over:
-                update = f"(ending'={ends[outcome] + 1})"
+        name = sides[who[s]] + actions[labels[a]]
+        updates, here = [], states[s]
+        for o, chance in enumerate(chances_of[lotteries[a]], begin[a]):
+            if ends[o] >= 0:
+                update = f"(ending'={ends[o] + 1})"
             else:
                 # fields without a change keep their value
-                moved = [(f, x) for f, x, y in zip(fields, states[t], states[s], strict=True)
+                there = states[targets[o]]
+                moved = [f"({f}'={x})" for f, x, y in zip(fields, there, here, strict=True)
                          if x != y]  # fmt: skip
-                update = " & ".join(f"({f}'={x})" for f, x in moved) or "true"
+                update = " & ".join(moved) or "true"
             updates.append(f"{chance} : {update}")
         guard = f"ending=0 & {guards[s]}"
         out.write(f"  [{name}] {guard} -> {' + '.join(updates)};\n")
-        if graph.objective != "win" and graph.action_reward[a]:
-            rewards.append(f"  [{name}] {guard} : {graph.action_reward[a]:.17g};\n")
+        if graph.objective != "win" and points[a]:
+            rewards.append(f"  [{name}] {guard} : {points[a]:.17g};\n")
     out.write(f"  [finish] ending>0 & ending<{last} -> (ending'={last});\n")
     out.write(f"  [finish] ending={last} -> true;\nendmodule\n\n")
     for number, name in enumerate(payoffs.names, 1):
@@ -227,6 +227,19 @@ def _prism(graph: StateGraph, out: TextIO) -> None:
         out.write(f'rewards "{reward_name(graph)}"\n{lines}endrewards\n')
     else:
         out.write(f'rewards "points"\n{"".join(rewards)}endrewards\n')
+
+
+def _chances_as_text(graph: StateGraph) -> list[list[str]]:
+    """The chances of each lottery: fractions where its weights are whole numbers."""
+    lotteries, found = graph.lotteries, []
+    for weights in map(np.ndarray.tolist, np.split(lotteries.weight, lotteries.indptr[1:-1])):
+        if isinstance(weights[0], int):
+            total = sum(weights)
+            found.append([str(Fraction(weight, total)) for weight in weights])
+        else:
+            total = float(np.sum(weights))
+            found.append([f"{weight / total:.17g}" for weight in weights])
+    return found
 
 
 def write_drn(graph: StateGraph, path: Path) -> None:
@@ -260,19 +273,21 @@ def _drn(graph: StateGraph, out: TextIO) -> None:
     out.write(f"{reward_name(graph)}\n@nr_states\n{n + ended + 1}\n")
     out.write(f"@nr_choices\n{graph.n_actions + ended + 1}\n@model\n")
     names = {a: _identifier(name) for a, name in _names(graph).items()}
-    ends = payoffs.of_outcome.tolist()
-    for state in graph.view:
-        out.write(f"state {state.index} [0]{' init' if state.index == 0 else ''}\n")
-        for action in state.actions:
-            points = action.reward if for_points else 0.0
-            out.write(f"\taction {names[action.label]} [{points:.17g}]\n")
-            # branches to one state are added, since a target may stand in a choice only once
-            total: dict[int, float] = {}
-            for outcome, chance in zip(action.outcomes, action.chances, strict=True):
-                t = n + ends[outcome] if outcome.is_over else outcome.target
-                total[t] = total.get(t, 0.0) + chance
-            for t in sorted(total):
-                out.write(f"\t\t{t} : {total[t]:.17g}\n")
+    target = np.where(payoffs.of_outcome < 0, graph.outcome_state, n + payoffs.of_outcome).tolist()
+    begin, chance = graph.outcome_indptr.tolist(), chances(graph).tolist()
+    labels, points = graph.action_label.tolist(), graph.action_reward.tolist()
+    last = -1
+    for a, s in enumerate(graph.action_state.tolist()):
+        if s != last:
+            out.write(f"state {s} [0]{' init' if s == 0 else ''}\n")
+            last = s
+        out.write(f"\taction {names[labels[a]]} [{points[a] if for_points else 0.0:.17g}]\n")
+        # branches to one state are added, since a target may stand in a choice only once
+        total: dict[int, float] = {}
+        for o in range(begin[a], begin[a + 1]):
+            total[target[o]] = total.get(target[o], 0.0) + chance[o]
+        for t in sorted(total):
+            out.write(f"\t\t{t} : {total[t]:.17g}\n")
     finish = f"\taction finish [0]\n\t\t{n + ended} : 1\n"
     for number, share in enumerate(shares(graph, payoffs)):
         out.write(f"state {n + number} [{share:.17g}] {payoffs.names[number]}\n{finish}")
@@ -453,7 +468,8 @@ def _bits(mask: Any) -> Any:
 def _write(path: Path, parts: dict[str, Any]) -> None:
     with (
         path.open("wb") as out,
-        gzip.GzipFile("", "wb", fileobj=out, mtime=0) as zipped,
+        # level 9 makes the file of Pig no smaller, and takes 30 times as long
+        gzip.GzipFile("", "wb", 5, fileobj=out, mtime=0) as zipped,
         tarfile.open(fileobj=zipped, mode="w") as tar,
     ):
         for name, part in parts.items():
