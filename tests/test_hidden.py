@@ -399,6 +399,19 @@ def test_policies_see_no_hidden_field():
         found.evaluate(("peak", "peek"))
 
 
+@pytest.mark.parametrize("name", ["kuhn-poker", "rock-paper-scissors-dice"])
+def test_policies_and_seats_are_two(name):
+    found = solve(GAMES[name]())
+    for names in (("optimal",), "optimal", ("optimal",) * 3, (0, 1)):
+        for ask in (found.evaluate, found.with_policies):
+            with pytest.raises(UsageError, match=f"{name}.*one for each player, as in"):
+                ask(names)
+    for seat in (7, -1, "first"):
+        with pytest.raises(UsageError, match=f"{name}.*seat is 0 for the first player or 1"):
+            found.best_response("random", seat)
+    assert found.evaluate(["optimal", "random"]) == found.evaluate(("optimal", "random"))
+
+
 def test_evaluation_is_that_of_all_plays():
     found = solve(LiarsDice(sides=3))
     value, bound = found.evaluate(("honest", "random"))

@@ -210,8 +210,18 @@ class Answer(InWords):
 
         Raises
         ------
+        UsageError
+            Not two names.
         PolicyError
         """
+        if isinstance(names, str) or len(names) != 2 or not all(isinstance(n, str) for n in names):
+            raise UsageError(
+                f"{self.positions.title}: policies are the names of one for each player, as in "
+                f"('optimal', 'random'), not {names!r}"
+            )
+        return self._strategies((names[0], names[1]))
+
+    def _strategies(self, names: tuple[str, str]) -> Any:
         raise NotImplementedError
 
     def evaluate(self, names: tuple[str, str]) -> tuple[float, float]:
@@ -219,7 +229,22 @@ class Answer(InWords):
         raise NotImplementedError
 
     def best_response(self, name: str, seat: int) -> tuple[float, float]:
-        """The payoff of the best response of a seat to a policy of the other, and its bound."""
+        """The payoff of the best response of a seat to a policy of the other, and its bound.
+
+        Raises
+        ------
+        UsageError
+            A seat other than 0 and 1.
+        PolicyError
+        """
+        if seat not in (0, 1):
+            raise UsageError(
+                f"{self.positions.title}: seat is 0 for the first player or 1 for the second, not "
+                f"{seat!r}"
+            )
+        return self._best_response(seat, self.strategies((name, name)))
+
+    def _best_response(self, seat: int, strategies: Any) -> tuple[float, float]:
         raise NotImplementedError
 
     @property
@@ -355,7 +380,7 @@ class TreeAnswer(Answer):
             int(side.first[side.numbers[memory or 0, int(self.positions.sights[position])]]) + index
         )
 
-    def strategies(self, names: tuple[str, str]) -> Strategies:
+    def _strategies(self, names: tuple[str, str]) -> Strategies:
         found = []
         for seat, name in enumerate(names):
             if name == "optimal":
@@ -374,10 +399,8 @@ class TreeAnswer(Answer):
         terms = self._payoffs * plans[0][self.tree.rows] * plans[1][self.tree.columns]
         return float(terms.sum()), rounding_bound(self.tree, float(abs(terms).sum()))
 
-    def best_response(self, name: str, seat: int) -> tuple[float, float]:
-        other = 1 - seat
-        strategy = self.strategies((name, name))[other]
-        plan = plan_of(self.tree.seats[other], strategy)
+    def _best_response(self, seat: int, strategies: Strategies) -> tuple[float, float]:
+        plan = plan_of(self.tree.seats[1 - seat], strategies[1 - seat])
         worth = float(gains_of(self.tree, seat, plan, (1 - 2 * seat) * self._payoffs)[0])
         most = float(gains_of(self.tree, seat, plan, abs(self._payoffs))[0])
         return worth, rounding_bound(self.tree, most)
@@ -493,7 +516,7 @@ class StochasticAnswer(Answer):
     def at(self, memory: Any, seat: int, side: int, position: int) -> Situation:
         return self._situation(position, side, seat)
 
-    def strategies(self, names: tuple[str, str]) -> tuple[Strategies, Strategies]:
+    def _strategies(self, names: tuple[str, str]) -> tuple[Strategies, Strategies]:
         """The probabilities of each player as the mover, and as the other one."""
         found = []
         for name in names:
@@ -509,9 +532,10 @@ class StochasticAnswer(Answer):
     def evaluate(self, names: tuple[str, str]) -> tuple[float, float]:
         return evaluate_positions(self.positions, self.plan, self.strategies(names), None)
 
-    def best_response(self, name: str, seat: int) -> tuple[float, float]:
-        players = self.strategies((name, name))
-        worth, bound = evaluate_positions(self.positions, self.plan, players, seat)
+    def _best_response(
+        self, seat: int, strategies: tuple[Strategies, Strategies]
+    ) -> tuple[float, float]:
+        worth, bound = evaluate_positions(self.positions, self.plan, strategies, seat)
         return (worth if seat == 0 else -worth), bound
 
     def with_policies(self, names: tuple[str, str]) -> StochasticAnswer:
@@ -592,7 +616,7 @@ class OpenAnswer(Answer):
     def remember(self, memory: Any, seat: int, position: int, index: int) -> Any:
         return self._after(*self._place(memory, position), index)
 
-    def strategies(self, names: tuple[str, str]) -> Any:
+    def _strategies(self, names: tuple[str, str]) -> OpenStrategies:
         if set(names) != {"optimal"}:
             raise UsageError(
                 f"{self.positions.title} is too large to evaluate policies; take fewer dice, cards "
@@ -604,8 +628,7 @@ class OpenAnswer(Answer):
         self.strategies(names)
         return self.value, self.error_bound
 
-    def best_response(self, name: str, seat: int) -> tuple[float, float]:
-        self.strategies((name, name))
+    def _best_response(self, seat: int, strategies: OpenStrategies) -> tuple[float, float]:
         worth = float(self.high) if seat == 0 else -float(self.low)
         return worth, 2 * self.found.rounding
 
