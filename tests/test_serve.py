@@ -559,12 +559,61 @@ def test_a_process_that_has_ended_is_begun_anew():
             assert time.monotonic() < end
             time.sleep(0.02)
         status = client.get(f"/api/solve?{PIG}").json()
-        assert (status["state"], "has ended" in status["error"]) == ("failed", True)
+        assert status["state"] == "failed"
+        assert "was ended by SIGKILL; out of memory perhaps" in status["error"]
         asked = client.get(f"/api/advise?{PIG}{START}")
         assert asked.status_code == 409
         assert "POST /api/solve solves it" in asked.json()["error"]
         assert solved(client, target=5)["state"] == "solved"
         assert client.get(f"/api/advise?{PIG}{START}").status_code == 200
+
+
+FAULTY = """
+import os
+import signal
+import sys
+
+from rollwise.games.pig import Pig
+
+class Faulty(Pig):
+    name = "faulty"
+    faces = 2
+
+    def start(self):
+        if self.target == 7:
+            END
+        return super().start()
+
+if sys.argv[0].endswith("worker.py"):
+    import rollwise.answer.advice
+    rollwise.answer.advice.advise = lambda *given: {}["no such key"]
+"""
+
+
+def test_an_error_of_rollwise_is_told_as_one(tmp_path, caplog):
+    sheet = tmp_path / "faulty.py"
+    sheet.write_text(FAULTY.replace("END", "os._exit(3)"))
+    with client_of([str(sheet)]) as client:
+        status = solved(client, "faulty", target=7)
+        assert status["error"] == "the process that solves the game has ended with the exit code 3"
+        assert solved(client, "faulty", target=5)["state"] == "solved"
+        place = f"/api/advise?game=faulty&parameter=target=5{START}"
+        for _ in range(2):
+            asked = client.get(place)
+            assert asked.status_code == 500
+            said = "an error of rollwise: KeyError: 'no such key'"
+            assert asked.json()["error"].startswith(said)
+            assert "Traceback" in caplog.text
+        assert client.get(place.replace("advise", "position")).status_code == 200
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_a_process_that_crashes_names_its_signal(tmp_path):
+    sheet = tmp_path / "faulty.py"
+    sheet.write_text(FAULTY.replace("END", "signal.raise_signal(11)"))
+    with client_of([str(sheet)]) as client:
+        status = solved(client, "faulty", target=7)
+        assert status["error"] == "the process that solves the game was ended by SIGSEGV"
 
 
 def test_nothing_of_the_folder_is_run_but_rule_sheets(tmp_path, monkeypatch):

@@ -29,7 +29,16 @@ from rollwise.errors import ParameterError, RollwiseError, UnknownGame, UsageErr
 from rollwise.game import Game
 from rollwise.graph.typed import read_numbers
 from rollwise.parameters import read_values, typed
-from rollwise.serve.workers import Busy, Limits, NotSolved, NotYours, Offered, Worker, Workers
+from rollwise.serve.workers import (
+    Busy,
+    Failed,
+    Limits,
+    NotSolved,
+    NotYours,
+    Offered,
+    Worker,
+    Workers,
+)
 
 CONNECTION = "rollwise.connection"  # the key of the connection in a request's state
 MOST = 900  # connections; a process often has a limit of 1,024 files
@@ -178,7 +187,7 @@ PICTURES = (
     "sandbox allow-scripts allow-downloads; default-src 'none'; script-src 'unsafe-inline'; "
     "style-src 'unsafe-inline'; img-src data: blob:"
 )
-STATUS = {UnknownGame: 404, NotSolved: 409, Busy: 503, NotYours: 403}
+STATUS = {UnknownGame: 404, NotSolved: 409, Busy: 503, NotYours: 403, Failed: 500}
 END = "; base-uri 'none'; form-action {}; frame-ancestors 'none'"
 FIELD = "field."  # begins a filter of a table by a field
 KEPT = ("game", "parameter", "limit")  # of the address of a table, in its links

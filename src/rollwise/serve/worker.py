@@ -11,6 +11,7 @@ import os
 import queue
 import sys
 import threading
+import traceback
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -20,6 +21,7 @@ import numpy as np
 
 from rollwise.documents.model import encode, html_of
 from rollwise.errors import RollwiseError, UnknownState, UsageError, words_of_the_command_line
+from rollwise.faults import fault_text
 
 if TYPE_CHECKING:
     from rollwise.answer.solution import Solution
@@ -67,8 +69,9 @@ def _tried(say: Any, do: Any) -> Any:
         say(error=" ".join(str(error).split())[:800])
     except MemoryError:
         say(error="out of memory; smaller parameters help")
-    except (OSError, RecursionError, ArithmeticError, ValueError) as error:
-        say(error=" ".join(f"{type(error).__name__}: {error}".split())[:800])
+    except BaseException as error:
+        whose = "" if isinstance(error, OSError) else "an error of rollwise: "
+        say(error=whose + fault_text(error), traceback=traceback.format_exc())
     return None
 
 

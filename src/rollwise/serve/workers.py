@@ -10,8 +10,10 @@ import ast
 import asyncio
 import contextlib
 import json
+import logging
 import os
 import secrets
+import signal
 import sys
 import time
 import warnings
@@ -241,12 +243,18 @@ MOST_KEYS = 1000  # clients with a key of the same game
 MOST_WAITING = 20  # slow questions about a game
 IDLE = 60.0  # seconds after which a process for slow questions ends
 LOOK = 1.0  # seconds between two looks at the memory of all processes
-ENDED = "the process that solves the game has ended; out of memory perhaps"
 SLOW = (
     "opponents",
     "report",
     "plot",
 )  # questions of seconds to minutes; a page in one file is one, too
+
+
+LOG = logging.getLogger(__name__)
+
+
+class Failed(RollwiseError):
+    """An unexpected error in the process of a game."""
 
 
 class Busy(RollwiseError):
@@ -346,12 +354,10 @@ class Process:
                 f"not solved within {self._limits.seconds:g} seconds; smaller parameters help, "
                 "or rollwise serve --time-limit"
             )
-        except asyncio.CancelledError:
-            self.error = self.error or "stopped"
-            raise
+        except OSError as error:
+            self.error = f"no process can be started: {error}"
         finally:
             if self.document is None or self.error:
-                self.error = self.error or ENDED
                 self.stop()
         if not self.error:
             self._watching = asyncio.create_task(self._watch())
@@ -359,8 +365,8 @@ class Process:
     async def _watch(self) -> None:
         """Record its unexpected end."""
         assert self._process is not None
-        await self._process.wait()
-        self.error = self.error or ENDED
+        code = await self._process.wait()
+        self.error = self.error or f"the process that solves the game {_ending(code)}"
 
     async def _exchange(self, message: Any) -> dict[str, Any]:
         assert self._process is not None
@@ -378,10 +384,12 @@ class Process:
         except ValueError:
             line = b""
             self.stop(f"an answer had more than {LONGEST_LINE:,} bytes")
-        if not line:
-            self.error = self.error or ENDED
+        if not line.endswith(b"\n"):
+            await self._watch()
             return {}
         heard: dict[str, Any] = json.loads(line)
+        if "traceback" in heard:
+            LOG.error("%s", heard["traceback"])
         return heard
 
     async def ask(self, question: dict[str, Any]) -> str:
@@ -393,6 +401,8 @@ class Process:
             The process has ended.
         Busy
             The answer took too long, and the process was ended.
+        Failed
+            An error in the process.
         RollwiseError
             The question is wrong.
         """
@@ -411,7 +421,7 @@ class Process:
             self.waiting -= 1
             self.answered += 1
         if "error" in said:
-            raise RollwiseError(said["error"])
+            raise (Failed if "traceback" in said else RollwiseError)(said["error"])
         if "body" not in said:
             self._require()
         return str(said["body"])
@@ -440,6 +450,16 @@ class Process:
             await self._process.communicate()
             with contextlib.suppress(ConnectionError):
                 await self._process.stdin.wait_closed()
+
+
+def _ending(code: int) -> str:
+    """How a process ended, by its exit code; negative for a signal."""
+    if code >= 0:
+        return f"has ended with the exit code {code}"
+    name = signal.Signals(-code).name
+    # the system kills a process without memory, and libraries without memory abort it
+    memory = "; out of memory perhaps" if name in ("SIGKILL", "SIGABRT") else ""
+    return f"was ended by {name}{memory}"
 
 
 class Worker:
