@@ -40,7 +40,7 @@ from rollwise.games import available, create, find
 from rollwise.page import page
 from rollwise.parameters import typed
 from rollwise.serve.app import MOST_ADDRESS, MOST_BODY, make_app
-from rollwise.serve.worker import reply
+from rollwise.serve.worker import PLOTTED, reply
 from rollwise.serve.workers import Limits, offer
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -89,7 +89,8 @@ def client():
 @pytest.fixture(scope="module")
 def games():
     with client_of(
-        ["royal-ur", "hypergammon", "craps", "pass-the-pigs", "threes"], rate=1e6
+        ["royal-ur", "hypergammon", "craps", "pass-the-pigs", "threes", "snakes-and-ladders"],
+        rate=1e6,
     ) as found:
         yield found
 
@@ -387,6 +388,25 @@ def test_a_large_game_as_a_graph_is_the_decision_at_its_start(client):
     assert "one decision" in shown.text
 
 
+@pytest.mark.parametrize("name", ["pig", "piglet", "craps", "threes", "snakes-and-ladders"])
+def test_only_pictures_of_the_game_are_linked(games, client, name):
+    """Without a kind the first one is shown."""
+    person = {"accept": "text/html,*/*"}
+    client = client if name in ("pig", "piglet") else games
+    words = {"pig": PIG, "piglet": "game=piglet&parameter=target=5"}.get(name, f"game={name}")
+    assert solved(client, name, **({"target": 5} if "pig" in name else {}))["state"] == "solved"
+    refused = client.get(f"/plot?{words}&kind=error&x=none", headers=person)
+    assert refused.status_code == 400
+    linked = set(re.findall(r"kind=(\w+)'", refused.text))
+    assert linked
+    for kind in PLOTTED:
+        answer = client.get(f"/plot?{words}&kind={kind}", headers=person)
+        assert answer.status_code == (200 if kind in linked else 400), kind
+    shown = client.get(f"/plot?{words}", headers=person)
+    assert shown.status_code == 200
+    assert "<b>" in shown.text
+
+
 def test_a_person_who_follows_a_link_gets_a_page(client):
     """An unsolved game can be solved there, a table is read, and every page links home."""
     person = {"accept": "text/html,*/*"}
@@ -400,7 +420,8 @@ def test_a_person_who_follows_a_link_gets_a_page(client):
     assert client.get("/report?game=piglet&parameter=target=4").status_code == 409
     pictures = client.get(f"/plot?{PIG}&kind=value", headers=person).text
     assert (
-        f"href='plot?{html.escape(PIG.replace('target=', 'target%3D'))}&amp;kind=limit'" in pictures
+        f"href='plot?{html.escape(PIG.replace('target=', 'target%3D'))}&amp;kind=regret'"
+        in pictures
     )
     table = client.get(f"/table?{PIG}&where=banked >= 0&field.turn=2&limit=3", headers=person)
     assert table.text.count("<tr>") == 4

@@ -7,10 +7,11 @@ Otherwise it raises UsageError with the reason.
 from __future__ import annotations
 
 import importlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rollwise.errors import MissingExtra, UsageError, no_such
+from rollwise.errors import MissingExtra, RollwiseError, UsageError, no_such
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -32,7 +33,8 @@ class Kind:
         The accepted `Choices`.
     module : str
         A module in `kinds` with the function ``draw_KIND``; empty for a module of the kind's name
-        with the function ``draw``.
+        with the function ``draw``. A slow kind has a function ``fit_KIND`` or ``fit`` too, which
+        raises the same errors and draws nothing.
     """
 
     about: str
@@ -204,11 +206,27 @@ def plot(answer: Solution, kind: str, **choices: Any) -> Figure:
     UsageError
         The kind makes no sense for this game, or a choice doesn't fit it.
     """
+    figure: Figure = _done(["draw"], answer, kind, choices)
+    return figure
+
+
+def fits(answer: Solution, kind: str, **choices: Any) -> bool:
+    """Whether `plot` draws an answer."""
+    try:
+        _done(["fit", "draw"], answer, kind, choices)
+    except RollwiseError:
+        return False
+    return True
+
+
+def _done(verbs: Sequence[str], answer: Solution, kind: str, choices: Mapping[str, Any]) -> Any:
+    """The result of the first of these functions that the module of a kind has."""
     chosen = check_choices(kind, **choices)
     check_players(kind, answer.title, answer.space.players)
     require_plotly()
     solution = drawn(answer, kind, chosen.where)
-    module = KINDS[kind].module
-    drawer = importlib.import_module(f"rollwise.plot.kinds.{module or kind}")
-    figure: Figure = getattr(drawer, f"draw_{kind}" if module else "draw")(solution, chosen)
-    return figure
+    own = KINDS[kind].module
+    module = importlib.import_module(f"rollwise.plot.kinds.{own or kind}")
+    names = [f"{verb}_{kind}" if own else verb for verb in verbs]
+    name = next(name for name in names if hasattr(module, name))
+    return getattr(module, name)(solution, chosen)

@@ -281,19 +281,23 @@ def require_choice(solution: Solution, kind: str) -> Ints:
     return states
 
 
-def require_positions(solution: Solution, layout: View, states: Ints) -> None:
-    """Raise unless a field varies, so that there is more than one position to draw.
+def require_choices(solution: Solution, kind: str, choices: Choices) -> Ints:
+    """The states with a choice, of which there are several, or boards to draw.
 
     Raises
     ------
     UsageError
+        There is only one, so that no field varies, or none.
     """
-    if not layout.axes:
-        graph = solution.graph
+    graph = solution.graph
+    states = select(solution, require_choice(solution, kind), choices.where)
+    varies = np.ptp(graph.rows[states], axis=0).any()
+    if not varies and not wants_boards(solution, states, choices):
         raise UsageError(
             f"{graph.game}: there is only one position to draw, {graph.state_text(int(states[0]))};"
             " `rollwise advise` says all about it"
         )
+    return states
 
 
 def select(solution: Solution, states: Ints, where: str | None) -> Ints:

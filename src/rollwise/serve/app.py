@@ -10,7 +10,7 @@ import json
 import re
 import time
 from collections import Counter, OrderedDict
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -191,10 +191,6 @@ STATUS = {UnknownGame: 404, NotSolved: 409, Busy: 503, NotYours: 403, Failed: 50
 END = "; base-uri 'none'; form-action {}; frame-ancestors 'none'"
 FIELD = "field."  # begins a filter of a table by a field
 KEPT = ("game", "parameter", "limit")  # of the address of a table, in its links
-# the kinds of pictures with links; others need a method or a position
-PLOTTED = (
-    "policy", "value", "regret", "limit", "surface", "boxes", "rivals", "turns", "scores", "graph"
-)  # fmt: skip
 
 
 class Guard:
@@ -332,12 +328,7 @@ def make_app(
             Route("/page", site.page),
             Route("/table", site.table),
             Route("/report", site.asks("report", policy=PICTURES)),
-            Route(
-                "/plot",
-                site.asks(
-                    "plot", policy=PICTURES, kind="policy", x=None, y=None, where=None, state=None
-                ),
-            ),
+            Route("/plot", site.plot),
         ],
         exception_handlers={
             RollwiseError: _refused,
@@ -487,6 +478,15 @@ class _Site:
         text = await self._ask(request, question)
         return _html(text if is_file else _with_home(request, text), COACH)
 
+    async def plot(self, request: Request) -> Response:
+        """A picture, with links to the others of the game; the first one unless a kind is asked."""
+        fitting = json.loads(await self._ask(request, {"ask": "kinds"}))
+        kind = _query(request, "kind") or next(iter(fitting), "policy")
+        request.state.links = _kinds(request, fitting, kind)
+        words = {name: _query(request, name) for name in ("x", "y", "where", "state")}
+        text = await self._ask(request, {"ask": "plot", "kind": kind, **words})
+        return _html(_with_home(request, text), PICTURES)
+
     async def _ask(self, request: Request, question: dict[str, Any]) -> str:
         return await self.workers.solved(_asked(request)).ask(question)
 
@@ -593,25 +593,8 @@ def _html(text: str, policy: str, forms: str = "'none'", status: int = 200) -> R
     return Response(text, status, media_type="text/html", headers=headers)
 
 
-def _kinds(request: Request) -> str:
-    """Links to the kinds of pictures of a game, on the page of one."""
-    if request.url.path.strip("/") != "plot":
-        return ""
-    from rollwise.plot import OF_MANY
-
-    try:
-        game = _asked(request)
-    except RollwiseError:
-        return ""
-    if game.is_hidden:
-        return ""
-    fitting = [
-        kind
-        for kind in PLOTTED
-        if (kind in OF_MANY if game.players > 2 else kind != "rivals")
-        and (kind != "scores" or game.objective != "win")
-    ]
-    shown = request.query_params.get("kind", "policy")
+def _kinds(request: Request, fitting: Sequence[str], shown: str) -> str:
+    """Links to the kinds of pictures of a game."""
     kept = [pair for pair in request.query_params.multi_items() if pair[0] in KEPT]
     links = (
         f"<b>{kind}</b>"
@@ -620,6 +603,11 @@ def _kinds(request: Request) -> str:
         for kind in fitting
     )
     return f"<p>Pictures: {', '.join(links)}</p>"
+
+
+def _links(request: Request) -> str:
+    """The links to other pictures, on the page of one; else empty."""
+    return str(getattr(request.state, "links", ""))
 
 
 def _home(request: Request) -> str:
@@ -634,7 +622,7 @@ def _with_home(request: Request, page: str) -> str:
         return page.replace("<header>", f"<header>{_home(request)}", 1)
     return page.replace(
         "<body>",
-        f"<body>\n<div style='margin: 8px 16px'>{_home(request)}{_kinds(request)}</div>",
+        f"<body>\n<div style='margin: 8px 16px'>{_home(request)}{_links(request)}</div>",
         1,
     )
 
@@ -711,7 +699,7 @@ def _mistake(request: Request, message: str, status: int) -> Response:
         title = _asked(request).heading
     except RollwiseError:
         title = "Dice games, solved"
-    body = f"{_kinds(request)}<p>{html.escape(message)}</p>"
+    body = f"{_links(request)}<p>{html.escape(message)}</p>"
     return _html(_shell(request, title, body), OURS, status=status)
 
 

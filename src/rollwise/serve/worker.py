@@ -34,6 +34,10 @@ MOST_ROWS = 1000  # of a table, in one answer
 MOST_BOARDS = 2000  # in one answer
 SAMPLE = 20_000  # positions with the numbers of fields
 PACKED_AT_ONCE = 1_000_000  # outcomes of a game with a page made within two seconds
+# the kinds of pictures with links; others need a method
+PLOTTED = (
+    "policy", "value", "regret", "limit", "surface", "boxes", "rivals", "turns", "scores", "graph"
+)  # fmt: skip
 
 
 def main() -> None:
@@ -364,22 +368,37 @@ def _report(answer: Any, question: Mapping[str, Any]) -> str:
     return report(answer)
 
 
+def _kinds(answer: Any, question: Mapping[str, Any]) -> str:
+    """The kinds of pictures that the game has."""
+    from rollwise.plot import fits, require_plotly
+
+    require_plotly()
+    drawn = {kind: _placed(answer, kind, None) for kind in PLOTTED}
+    return encode([kind for kind, (part, at) in drawn.items() if fits(part, kind, **at)])
+
+
 def _plot(answer: Any, question: Mapping[str, Any]) -> str:
     from rollwise.plot import check_choices, plot, require_plotly
-    from rollwise.plot.kinds.graph import is_readable
     from rollwise.plot.pages import page
 
     require_plotly()
     kind = question["kind"]
-    choices = {name: question[name] for name in ("x", "y", "where")}
-    state = question["state"]
+    part, at = _placed(answer, kind, question["state"])
+    choices = {name: question[name] for name in ("x", "y", "where")} | at
+    check_choices(kind, **choices)
+    return page(plot(part, kind, **choices), f"{part.title}: {kind}")
+
+
+def _placed(answer: Any, kind: str, state: str | None) -> tuple[Any, dict[str, Any]]:
+    """The part of an answer to draw, with the choice of its position where there is one."""
+    from rollwise.plot.kinds.graph import is_readable
+
     if state is None and kind == "graph" and not (answer.is_whole and is_readable(answer)):
         state = _start(answer)  # one decision of a large game
-    if state is not None:
-        answer, place = answer.locate(_state(answer, state))
-        choices["state"] = answer.graph.view[place].address["state"]
-    check_choices(kind, **choices)
-    return page(plot(answer, kind, **choices), f"{answer.title}: {kind}")
+    if state is None:
+        return answer, {}
+    part, place = answer.locate(_state(answer, state))
+    return part, {"state": part.graph.view[place].address["state"]}
 
 
 def _hidden_page(answer: Answer) -> str:
@@ -420,6 +439,7 @@ REPLIES = {
     "page": _page,
     "opponents": _opponents,
     "report": _report,
+    "kinds": _kinds,
     "plot": _plot,
 }
 

@@ -246,6 +246,7 @@ LOOK = 1.0  # seconds between two looks at the memory of all processes
 SLOW = (
     "opponents",
     "report",
+    "kinds",
     "plot",
 )  # questions of seconds to minutes; a page in one file is one, too
 

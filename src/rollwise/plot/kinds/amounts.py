@@ -20,8 +20,7 @@ from rollwise.plot.fields import (
     cost_name,
     cost_text,
     often_met,
-    require_choice,
-    require_positions,
+    require_choices,
     select,
     shown_costs,
     shown_values,
@@ -34,6 +33,10 @@ from rollwise.plot.kinds.limit import turn_field
 from rollwise.plot.lines import draw_numbers
 from rollwise.plot.maps import Amounts, draw_maps
 from rollwise.plot.style import AMOUNTS
+
+
+def fit_value(solution: Solution, choices: Choices) -> None:
+    """Every game has values."""
 
 
 def draw_value(solution: Solution, choices: Choices) -> go.Figure:
@@ -97,10 +100,15 @@ def given_away(solution: Solution, policy: Policy) -> NDArray[np.float64]:
     return fold_actions(solution.graph, np.add, policy.probability * solution.regret)
 
 
+def fit_regret(solution: Solution, choices: Choices) -> NDArray[np.int64]:
+    """The states to draw; see `draw_regret`."""
+    return require_choices(solution, "regret", choices)
+
+
 def draw_regret(solution: Solution, choices: Choices) -> go.Figure:
     """Draw maps of a cost, in decades: of the second-best action, or of a policy."""
     graph = solution.graph
-    states = select(solution, require_choice(solution, "regret"), choices.where)
+    states = fit_regret(solution, choices)
     if choices.policy is None:
         costs = second_best_costs(solution)
         subject = "cost of the second-best action"
@@ -125,7 +133,6 @@ def draw_regret(solution: Solution, choices: Choices) -> go.Figure:
     layout = view(solution, states, costs[states], choices, turn=turn)
     hover = Hover(solution)
     shown = shown_costs(solution, costs)
-    require_positions(solution, layout, states)
     if len(layout.axes) == 1:
         return draw_numbers(
             *(graph, states, shown, hover),

@@ -25,7 +25,7 @@ from rollwise.plot.fields import (
     action_name,
     best_text,
     require_choice,
-    require_positions,
+    require_choices,
     select,
     shown_values,
     value_name,
@@ -84,10 +84,15 @@ def _mixed(names: Sequence[str], colours: dict[str, str]) -> str:
     )
 
 
+def fit_policy(solution: Solution, choices: Choices) -> NDArray[np.int64]:
+    """The states to draw; see `draw_policy`."""
+    return require_choices(solution, "policy", choices)
+
+
 def draw_policy(solution: Solution, choices: Choices) -> go.Figure:
     """Draw maps of the best action, or lines of the actions' values where one field varies."""
     graph = solution.graph
-    states = select(solution, require_choice(solution, "policy"), choices.where)
+    states = fit_policy(solution, choices)
     title = f"{graph.title}: the best action"
     if wants_boards(solution, states, choices):
         return draw_boards(solution, states, partial(best_and_worth, solution), title=title)
@@ -95,7 +100,6 @@ def draw_policy(solution: Solution, choices: Choices) -> go.Figure:
     turn = turn_field(solution, states)
     layout = view(solution, states, classes.astype(np.float64), choices, turn=turn)
     hover = Hover(solution)
-    require_positions(solution, layout, states)
     if len(layout.axes) == 1:
         return _action_lines(solution, layout.axes[0], states, hover, title, layout.notes)
     class_of = np.zeros(graph.n_states)

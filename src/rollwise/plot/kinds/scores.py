@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from rollwise.analysis.distributions import Distribution, distribution
+from rollwise.analysis.distributions import Distribution, counted_play, distribution
 from rollwise.analysis.observed_scores import require_possible
 from rollwise.analysis.second_aims import ranges_of_scores
 from rollwise.answer.references import Policies
@@ -29,6 +29,11 @@ LEAST = 1e-4
 SKY_BLUE = "#56B4E9"  # from `COLOURS`, light enough behind another bar
 BAND = "rgba(128, 128, 128, 0.45)"  # transparent, over the top of a bar
 EDGE = 0.57  # space outside the first and the last bar
+
+
+def fit(solution: Solution, choices: Choices) -> None:
+    """Raise the errors of a game without points, or with points that aren't whole or bounded."""
+    counted_play(solution.graph, solution.policy, None)
 
 
 def draw(solution: Solution, choices: Choices) -> go.Figure:
