@@ -15,7 +15,7 @@ from tests.cli_runner import run
 
 import rollwise
 from rollwise.answer.references import Policies
-from rollwise.errors import ModelFileError, ParameterError, UsageError
+from rollwise.errors import EndlessPlay, ModelFileError, ParameterError, UsageError
 from rollwise.export import export
 from rollwise.games import create, find
 from rollwise.games.craps import Craps
@@ -537,6 +537,17 @@ def test_further_players_may_own_states_without_a_choice(tmp_path):
     assert chance(solved(write_umb(tmp_path / "m.umb", game))) == pytest.approx(2 / 3, abs=1e-15)
 
 
+def test_a_game_of_three_who_choose_names_the_remedy(tmp_path):
+    """With a policy for the others it is read."""
+    path, solution = tmp_path / "pig.umb", rollwise.solve(Pig(target=3, players=3))
+    export(solution, path, "umb")
+    with pytest.raises(ModelFileError, match="of 3 players, and its rewards.*--against POLICY"):
+        solved(path)
+    policies = Policies.of(solution, any_players=True)
+    export(solution, path, "umb", policies.find("optimal"))
+    assert solved(path).value == pytest.approx((1 + solution.value) / 2, abs=1e-12)
+
+
 def test_a_game_of_storm_in_which_two_can_go_round_forever(tmp_path):
     """Eisentraut's game: the second player owns the start; half of the plays reach the goal."""
     stormpy = pytest.importorskip("stormpy")
@@ -558,6 +569,20 @@ def drn(moves, labels, rewards=None, start=0):
             lines.append(f"\taction {action}")
             lines += [f"\t\t{names.index(to)} : {chance}" for to, chance in targets.items()]
     return "\n".join(lines) + "\n"
+
+
+def test_a_model_that_may_play_for_ever_has_remedies_of_a_model(tmp_path):
+    """And no hooks of a rule sheet; each remedy is a question that can be asked."""
+    path = tmp_path / "m.drn"
+    moves = {"a": {"stay": {"a": 1}, "go": {"away": 1}}, "away": {"stay": {"away": 1}}}
+    path.write_text(drn(moves, {"away": "away"}))
+    with pytest.raises(EndlessPlay) as raised:
+        solved(path, rewards="r")
+    told = str(raised.value)
+    assert "the action stay. Ask for a goal that play reaches (goal=" in told
+    assert "take the action away" not in told
+    assert chance(solved(path, rewards="none", goal="away")) == 1
+    assert solved(path, rewards="r", discount="0.99").value == 0
 
 
 def craps_drn():

@@ -183,6 +183,7 @@ def take_seats(
         n_border=0,
         endless=graph.endless,
         words=graph.words,
+        remedy=graph.remedy,
     )
     seats = Seats(taken, key[:n_states], action[:n_actions], n, n_seats)
     mixes = any(len(chance) and np.count_nonzero(chance) > n for chance in chances)

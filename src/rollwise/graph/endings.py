@@ -324,8 +324,7 @@ def settle(graph: StateGraph, border_values: NDArray[np.float64] | None = None) 
             f"{graph.game}: play can go round for ever, and no round there is sure to cost "
             "anything, so the game has no certain value: "
             f"{describe(graph, np.flatnonzero(inside), found.stays)}. "
-            "Rules that always end have no such loop; take the action away there, let it cost "
-            "something, or count the turns in the state"
+            + remedy_of(graph, "let it cost something", "count the turns in the state")
         )
     lost = hopeless_states(graph, None if border_values is None else np.isinf(border_values))
     kept = ~lost[: graph.n_states]
@@ -341,16 +340,21 @@ def _merge_turns(graph: StateGraph) -> Settled:
     """Make one state of each end component within a turn."""
     if graph.endless not in WORTH:
         found = end_components(graph)
-        remedies = ["take the action away there", "count the turns in the state"]
+        remedies = ["count the turns in the state"]
         if not graph.action_reward.any():
             remedies.append('say what endless play is worth (endless = "draw" or "lose")')
         raise EndlessPlay(
             f"{graph.game}: the players can go round for ever, so the game has no certain value: "
-            f"{describe(graph, found.states, found.stays)}. Rules that always end have no such "
-            f"loop; {', '.join(remedies[:-1])}, or {remedies[-1]}"
+            f"{describe(graph, found.states, found.stays)}. {remedy_of(graph, *remedies)}"
         )
     passes = np.logical_or.reduceat(graph.outcome_passes, graph.outcome_indptr[:-1])
     return merge(graph, end_components(graph, ~passes), WORTH[graph.endless])
+
+
+def remedy_of(graph: StateGraph, *others: str) -> str:
+    """The remedy against endless play, as a sentence: of a rule sheet, unless the graph has one."""
+    ways = ", ".join(["take the action away there", *others[:-1]])
+    return graph.remedy or f"Rules that always end have no such loop; {ways}, or {others[-1]}"
 
 
 def merge(
@@ -391,7 +395,7 @@ def no_value(settled: StateGraph) -> EndlessPlay:
         f"{settled.game}: it could not be shown that neither player gains by going round for "
         "ever, which both would lose, so the game may have no value: "
         f"{describe(settled, found.states, found.stays)}. "
-        'Say endless = "draw", or take the action away there'
+        + (settled.remedy or 'Say endless = "draw", or take the action away there')
     )
 
 

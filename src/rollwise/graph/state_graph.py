@@ -93,6 +93,8 @@ class StateGraph:
         The columns of a throw; empty in a game without. With a pool the last is `ROLLS_LEFT`.
     words : mapping
         The words of numbers in fields that are enumerations (`rollwise.graph.layout.field_words`).
+    remedy : str
+        A remedy against endless play, as a sentence; empty for those of a rule sheet.
     action_reward : (n_actions,) float64
         Points for taking the action; with two players, from the other one. This and the
         following arrays are derived from the lotteries.
@@ -127,6 +129,7 @@ class StateGraph:
     throws: NDArray[np.int32] | None = None
     throw_names: tuple[str, ...] = ()
     words: Words = field(default_factory=dict)
+    remedy: str = ""
 
     @classmethod
     def of_arrays(cls, **parts: Any) -> StateGraph:

@@ -142,6 +142,7 @@ class Building:
             objective=game.objective,
             n_roots=model.n,
             endless=game.endless,
+            remedy=game.remedy,
         )
 
     def _for_mover(self, reward: float, seat: int) -> float:
@@ -324,6 +325,18 @@ class ModelGame(Game):
             return "lose"
         is_paid_once = self.is_reachability or self.pays_at_end
         return "draw" if self.objective == "win" and is_paid_once else "forbidden"
+
+    @property
+    def remedy(self) -> str:
+        """The remedy against endless play: other questions about the model."""
+        goals = [f"goal={word}" for word in (ABSORBING, *self.model.labels) if word != self.goal]
+        optimum = "min" if self.optimum == "max" else "max"
+        ways = [
+            *([f"a goal that play reaches ({', '.join(goals)})"] if goals else []),
+            *([] if self.is_reachability else [f"the chance to reach it (rewards={NO_REWARD})"]),
+            f"the other optimum (optimum={optimum})",
+        ]
+        return f"Ask for {', '.join(ways)}, or with a chance to end (discount=0.99)"
 
     @property
     def action_names(self) -> Mapping[int, str]:  # type: ignore[override]

@@ -100,7 +100,12 @@ class _Archive:
         # further players may own states, as long as they choose nothing there
         idle = owner > 1
         if (np.diff(state_choices)[idle] > 1).any():
-            raise self.fault(f"it is a game of {players} players, and rollwise reads two")
+            raise self.fault(
+                f"it is a game of {players} players, and its rewards are those of the first one "
+                "only; rollwise reads models in which two players choose at most: write it with "
+                "the policy of the others (rollwise export --against POLICY), or its rules as a "
+                "rule sheet"
+            )
         owner = np.where(idle, 0, owner)
         target = self._numbers("branch-to-target.bin", "<u8", n_branches)
         if n_branches and target.max() >= n:
