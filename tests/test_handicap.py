@@ -83,6 +83,14 @@ def test_a_start_that_no_play_reaches_is_solved_too():
     assert head.seats[1].value == pytest.approx(1 - behind, abs=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")  # the sticks fall below 0
+@pytest.mark.parametrize("players", [2, 3])
+def test_a_start_without_an_end_is_refused_early(players):
+    """A player without sticks has won: no position follows, and play goes on below 0."""
+    with pytest.raises(UsageError, match=r"starts mine=0, 9 comes to more than 1,000,000;"):
+        handicap(SuperSix(sticks=6, players=players), "mine", [0, 1, 2, 9])
+
+
 def test_komi_is_the_head_start_of_the_second_player():
     for komi, head in enumerate(handicap(RedLight(target=8, komi=0), "banked", range(3)).heads):
         first = rollwise.solve(RedLight(target=8, komi=komi)).win_probability

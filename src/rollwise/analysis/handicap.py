@@ -19,13 +19,16 @@ from rollwise.answer.certified import Certified
 from rollwise.answer.evaluation import in_seats, ties_between
 from rollwise.answer.references import IN_FILES, AnyPolicy, Policies, Subject
 from rollwise.derive.derived_game import with_methods
-from rollwise.errors import UnknownState, UsageError
+from rollwise.errors import TooManyStates, UnknownState, UsageError
 from rollwise.game import Game
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import outcome_action
 from rollwise.graph.layout import StateLayout
 from rollwise.graph.policies import Ties, seat_payoffs
 from rollwise.hooks import InWords
+
+# States of a game with further starts: as many times those of the game, and at least so many.
+ROOM, LEAST_ROOM = 10, 1_000_000
 
 
 @dataclass(frozen=True)
@@ -140,7 +143,8 @@ def handicap(
     ------
     UsageError
         The game is for one, or its payoffs have no even result; there is no such field, or none for
-        the other players; all of these positions are unreachable.
+        the other players; all of these positions are unreachable, or play from them comes to very
+        many others.
     """
     policies = Policies.of(game, any_players=True)
     graph = policies.graph
@@ -157,7 +161,16 @@ def handicap(
     is_plain = rules is not None and rules.base_game is rules and rules.derive() is None
     # starts that no play comes to become roots of a new graph, for which named policies exist too
     if apart and all(of_rules) and rules is not None and is_plain:
-        policies = _with_starts(rules, [row for by_seat in rows for row in by_seat])
+        most = max(LEAST_ROOM, ROOM * graph.n_states)
+        try:
+            policies = _with_starts(rules, [row for by_seat in rows for row in by_seat], most)
+        except TooManyStates:
+            which = ", ".join(map(str, apart))
+            raise UsageError(
+                f"{graph.title} has {graph.n_states:,} states, and play from the head starts "
+                f"{fields[0]}={which} comes to more than {most:,}; they are no positions of the "
+                "game, or too far from it: choose others"
+            ) from None
         graph = policies.graph
         starts = [[_state(graph, row) for row in by_seat] for by_seat in rows]
     places = [(s, seat) for row in starts for seat, s in enumerate(row) if s is not None]
@@ -243,8 +256,9 @@ def _state(graph: StateGraph, fields: list[int]) -> int | None:
         return None
 
 
-def _with_starts(game: Game, rows: list[list[int]]) -> Policies:
+def _with_starts(game: Game, rows: list[list[int]], most: int) -> Policies:
     """The game with these positions, and all that play reaches from them."""
     layout = StateLayout.of(game)
     starts = [*game.roots(), *(layout.state(row) for row in rows)]
-    return Policies.of(with_methods(game, roots=lambda self: starts), any_players=True)
+    extended = with_methods(game, roots=lambda self: starts)
+    return Policies.of(extended, any_players=True, max_states=most)
