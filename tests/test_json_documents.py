@@ -198,6 +198,12 @@ def outline(part: Any) -> Any:
     return "nothing" if part is None else "text"
 
 
+def test_numbers_with_a_bound_name_their_kind():
+    for command, keys in json.loads(OUTLINES.read_text()).items():
+        text = json.dumps(keys)
+        assert '"error_bound"' not in text or '"kind"' in text, command
+
+
 def check_schema(command: str, document: dict[str, Any]) -> None:
     """The document has the types of its schema, all keys, and no other key."""
     msgspec.convert(document, union_of(documents_of(command.split()[0])))

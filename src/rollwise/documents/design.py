@@ -15,6 +15,7 @@ from rollwise.documents.model import (
     EquallyGood,
     Figure,
     GameDocument,
+    Kind,
     Maybe,
     Number,
     Part,
@@ -75,6 +76,7 @@ class Tuned(Document, frozen=True, tag="rollwise/tune/1"):
     points: list[TunedGame]
     at_the_end: Annotated[list[str], about("parameters with the best game at an end of the range")]
     stopped: Annotated[bool, about("by Ctrl-C")]
+    kind: Annotated[Kind, about("the kind of the numbers")] = "certified"
 
     def blocks(self) -> Iterator[str | Rows]:
         from rollwise.analysis.tuning import CHANCES
@@ -180,6 +182,7 @@ class Versions(Document, frozen=True, kw_only=True, tag="rollwise/diff/1"):
     unit: Unit
     changed: Annotated[list[ChangedAction], about("positions of good play first")]
     equally_good: Annotated[EquallyGood | None, about("by the old game")]
+    kind: Annotated[Kind, about("the kind of the numbers")] = "certified"
 
     def blocks(self) -> Iterator[str | Rows]:
         from rollwise.analysis.losses import spread_words

@@ -14,6 +14,7 @@ from rollwise.documents.model import (
     Document,
     EquallyGood,
     GameDocument,
+    Kind,
     Maybe,
     Number,
     Part,
@@ -583,6 +584,7 @@ class ManyDiceScores(Document, frozen=True, tag="rollwise/many-dice/1"):
     error_bound: Bound
     seconds: RunTime
     rows: Annotated[list[DiceRow], about("for each number of dice")]
+    kind: Annotated[Kind, about("the kind of the numbers")] = "certified"
 
     def blocks(self) -> Iterator[str | Rows]:
         """Rows for few dice and for round numbers of them."""
