@@ -650,4 +650,7 @@ def test_a_shared_win_is_a_result_of_its_own():
     for entry, chances in zip(entries, naive, strict=True):
         assert {0, 0.5, 1} < set(chances)
         assert {row["value"]: row["probability"] for row in entry["rows"]} == pytest.approx(chances)
-    assert "0.333333 (shared)" in output("distribution", *typed)
+    said = output("distribution", *typed)
+    assert "0.333333 (shared)" in said
+    assert "ties: " in said.splitlines()[-1]
+    assert said.count("ties: ") == 1  # of all seats

@@ -112,8 +112,8 @@ class ScoreDistribution(Part, frozen=True, kw_only=True):
         """The policy, and the seat."""
         return self.policy if self.seat is UNSET else f"{self.policy}, seat {self.seat}"
 
-    def lines(self) -> Iterator[str]:
-        """Mean, deviation and quantiles, with tests."""
+    def lines(self, *, has_ties: bool = True) -> Iterator[str]:
+        """Mean, deviation and quantiles, with ties and tests."""
         quantiles = ", ".join(f"{q}: {result_text(value)}" for q, value in self.quantiles.items())
         mean, sd = certified(self.mean, self.mean_bound), certified(self.sd, self.sd_bound)
         found = [row.probability for row in self.rows]
@@ -124,7 +124,7 @@ class ScoreDistribution(Part, frozen=True, kw_only=True):
         )
         if self.given is not UNSET:
             yield f"  the condition holds in {percent(as_number(self.given))} of plays"
-        if self.equally_good:
+        if self.equally_good and has_ties:
             yield f"  {self.equally_good.text}"
         if self.mean_fraction:
             yield f"  mean {self.mean_fraction} (exact)"
@@ -245,8 +245,10 @@ class Distributions(GameDocument, frozen=True, kw_only=True, tag="rollwise/distr
             yield f"given {self.given}:"
         names = [self._named(value) for value in values]
         yield Rows(heads, list(zip(names, *cells, strict=True)))
-        for entry in self.policies:
-            yield from entry.lines()
+        # all seats have the ties of the same play: the last seat tells them
+        for entry, after in zip(self.policies, [*self.policies[1:], None], strict=True):
+            is_told_after = after is not None and after.seat not in (UNSET, 1)
+            yield from entry.lines(has_ties=not is_told_after)
         if self.ranges:
             yield from self.ranges.blocks()
 
