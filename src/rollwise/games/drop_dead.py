@@ -17,7 +17,7 @@ class Table(NamedTuple):
 
 @dataclass(frozen=True)
 class DropDead(Game):
-    """Throw the dice. Dice with a 2 or a 5 are out, and their throw scores nothing.
+    """Throw the dice. Dice with a 2 or a 5 are dead: they are out, and the throw scores nothing.
 
     A throw without 2 and 5 scores its sum. The game is over without dice. It has no choices.
     """
@@ -61,8 +61,8 @@ class DropDead(Game):
 
     def throw_text(self, s: Table, throw: tuple[int, int]) -> str:
         left, total = throw
-        out = how_many(s.dice - left, "die is", "dice are")
-        return how_many(total, "point") if left == s.dice else f"{out} out"
+        dead = how_many(s.dice - left, "dead die", "dead dice")
+        return how_many(total, "point") if left == s.dice else dead
 
     def deed(self, s: Table, throw: tuple[int, int], action: int) -> str:
         return "go on"
