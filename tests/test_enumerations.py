@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import pickle
+from enum import IntEnum
 from pathlib import Path
+from typing import ClassVar, NamedTuple
 
 import pytest
 from cli_runner import output, refusal
 
 import rollwise
+from rollwise import AGAIN, END, Game
 from rollwise.answer.filters import numbered
-from rollwise.errors import ExpressionError, ParameterError, UnknownState
+from rollwise.errors import ExpressionError, ParameterError, RulesError, UnknownState
 from rollwise.games import create, find
 from rollwise.games.pig import Pig
 from rollwise.graph.layout import members_of
@@ -216,3 +219,40 @@ def test_sets_of_flags_are_parameters(tmp_path):
     said = "lit must be none, red, green, dark-blue, red.green, red.dark-blue"
     assert said in refusal("solve", str(path), "lit=blue")
     assert output("solve", str(path), "lit=green").startswith("lights lit=green\n")
+
+
+class Mood(IntEnum):
+    CALM = 0
+    ANGRY = 1
+
+
+class Pot(NamedTuple):
+    pot: int
+    mood: Mood
+
+
+class Moody(Game):
+    players: ClassVar = 1
+    objective: ClassVar = "maximize"
+    action_names: ClassVar = ("stop", "roll")
+
+    def start(self):
+        return Pot(0, Mood.ANGRY)
+
+    def actions(self, s):
+        return (0, 1)
+
+    def reward(self, s, action):
+        return 0 if action else s.pot
+
+    def outcomes(self, s, action):
+        if action:
+            yield 1, AGAIN, Pot(s.pot + 1, Mood.ANGRY)
+            yield 1, AGAIN, Pot(s.pot + 2, Mood.CALM)
+        else:
+            yield 1, END, s
+
+
+def test_a_field_that_rises_without_an_end_is_told_with_members_by_name():
+    with pytest.raises(RulesError, match=r"from pot=1 on \(mood=(calm|angry)\), the action roll"):
+        rollwise.solve(Moody())

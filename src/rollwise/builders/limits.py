@@ -9,6 +9,7 @@ import numpy as np
 from rollwise.builders.contract import more_states
 from rollwise.builders.rules import Rules
 from rollwise.errors import TooManyStates
+from rollwise.graph.layout import field_words
 from rollwise.machine import memory_limits
 from rollwise.machine.memory_limits import memory_of_machine
 from rollwise.numbers.printed import in_bytes
@@ -123,7 +124,8 @@ def what_grows(rules: Rules, states: np.ndarray) -> str:
     states : (n_states, n_fields) int32
         In the order of discovery.
     """
-    growth = growths(states)
+    growth, words = growths(states), field_words(rules.game)
+    growth[[name in words for name in rules.field_names]] = 1  # an enumeration has an end
     field = int(np.argmax(growth))
     if growth[field] == 1:
         return ""

@@ -28,6 +28,8 @@ from typing import Any
 
 from rollwise.game import Game
 from rollwise.graph import sign_of
+from rollwise.graph.layout import field_words
+from rollwise.graph.naming import in_fields
 from rollwise.numbers.shares import UnknownPayoff
 from rollwise.numbers.unknown import (
     Doubt,
@@ -172,7 +174,9 @@ class Rest:
         """Positions in words: ``from pot=20 on (lives=2)``."""
         named = list(zip(names_of(self.game.start()), numbers, strict=True))
         rising = [_first_of(name, n) for name, n in named if isinstance(n, Unknown)]
-        others = ", ".join(f"{name}={n}" for name, n in named if not isinstance(n, Unknown))
+        known = {name: n for name, n in named if not isinstance(n, Unknown)}
+        words = in_fields(known, known.values(), field_words(self.game))
+        others = ", ".join(f"{name}={word}" for name, word in words.items())
         if not rising:
             return f"in {others}"
         return f"from {' and '.join(rising)} on{f' ({others})' * bool(others)}"
