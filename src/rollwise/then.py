@@ -77,7 +77,8 @@ def skip(seats: int) -> int:
 
     ``skip(2)`` leaves out the next player, ``skip(-1)`` is `PASS_BACK`, ``skip(1)`` is `PASS` and
     ``skip(0)`` is `AGAIN`. Seats are counted round the table: of three players ``skip(4)`` is the
-    next. Write the next state from the view of the player with the die.
+    next. Write the next state from the view of the player with the die. The number alone is another
+    `then`, as in ``2``, which is `WIN`.
 
     Raises
     ------
