@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import html
 import http.client
@@ -41,7 +42,7 @@ from rollwise.page import page
 from rollwise.parameters import typed
 from rollwise.serve.app import MOST_ADDRESS, MOST_BODY, make_app
 from rollwise.serve.worker import PLOTTED, reply
-from rollwise.serve.workers import Limits, offer
+from rollwise.serve.workers import Limits, Worker, offer
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 PIG = "game=pig&parameter=target=5"
@@ -616,7 +617,7 @@ def test_an_error_of_rollwise_is_told_as_one(tmp_path, caplog):
     sheet.write_text(FAULTY.replace("END", "os._exit(3)"))
     with client_of([str(sheet)]) as client:
         status = solved(client, "faulty", target=7)
-        assert status["error"] == "the process that solves the game has ended with the exit code 3"
+        assert status["error"] == "the process of this game has ended with the exit code 3"
         assert solved(client, "faulty", target=5)["state"] == "solved"
         place = f"/api/advise?game=faulty&parameter=target=5{START}"
         for _ in range(2):
@@ -634,7 +635,30 @@ def test_a_process_that_crashes_names_its_signal(tmp_path):
     sheet.write_text(FAULTY.replace("END", "signal.raise_signal(11)"))
     with client_of([str(sheet)]) as client:
         status = solved(client, "faulty", target=7)
-        assert status["error"] == "the process that solves the game was ended by SIGSEGV"
+        assert status["error"] == "the process of this game was ended by SIGSEGV"
+
+
+def test_clients_with_the_same_question_share_its_answer(monkeypatch):
+    asked = []
+
+    async def answer(worker, question):
+        asked.append(question["ask"])
+        await asyncio.sleep(0.01)
+        return question["ask"]
+
+    async def ask():
+        worker = Worker(("pig", ()), "pig", None, Limits())
+        names = ["report", "report", "plot", "report"]
+        bodies = await asyncio.gather(*(worker.ask({"ask": name}) for name in names))
+        assert bodies == names
+        assert asked == ["report", "plot"]
+        keeping = [worker.ask({"ask": "keep"}, is_remembered=False) for _ in range(2)]
+        assert await asyncio.gather(*keeping) == ["keep", "keep"]
+        assert asked == ["report", "plot", "keep", "keep"]
+        await worker.end()
+
+    monkeypatch.setattr(Worker, "_asked", answer)
+    asyncio.run(ask())
 
 
 def test_nothing_of_the_folder_is_run_but_rule_sheets(tmp_path, monkeypatch):

@@ -367,7 +367,7 @@ class Process:
         """Record its unexpected end."""
         assert self._process is not None
         code = await self._process.wait()
-        self.error = self.error or f"the process that solves the game {_ending(code)}"
+        self.error = self.error or f"the process of this game {_ending(code)}"
 
     async def _exchange(self, message: Any) -> dict[str, Any]:
         assert self._process is not None
@@ -490,6 +490,7 @@ class Worker:
         }
         self._keys: set[str] = set()
         self._known: OrderedDict[str, str] = OrderedDict()
+        self._underway: dict[str, asyncio.Future[str]] = {}
         self._remembered = 0
         self._slow: Process | None = None
         self._ending: set[asyncio.Task[None]] = set()
@@ -555,15 +556,21 @@ class Worker:
         Parameters
         ----------
         is_remembered : bool
-            The answer is always the same, and asking has no other effect.
+            The answer is always the same, and asking has no other effect. Clients with the same
+            question share its answer.
         """
         name = json.dumps(question, sort_keys=True)
         if is_remembered and name in self._known:
             self._known.move_to_end(name)
             return self._known[name]
+        asking = self._underway.get(name) if is_remembered else None
+        if asking is None:
+            asking = asyncio.ensure_future(self._asked(question))
+            if is_remembered:
+                self._underway[name] = asking
+                asking.add_done_callback(lambda _: self._underway.pop(name))
         # it continues after the client has gone, so that answers stay with their questions
-        asking = asyncio.shield(asyncio.ensure_future(self._asked(question)))
-        body = await asking
+        body = await asyncio.shield(asking)
         if is_remembered:
             self._remember(name, body)
         return body
