@@ -720,6 +720,10 @@ def test_a_server_answers_and_ends(process):
     assert second.returncode == 1
     assert f"--port {port} can't be had" in second.stderr
     assert "Traceback" not in second.stderr
+    head = b"POST /api/solve HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+    with socket.create_connection(("127.0.0.1", int(port)), 20) as leaves:
+        leaves.sendall(head + b"Content-Length: 99\r\n\r\n{")
+    get(url)
     started.send_signal(signal.SIGINT)
     _, said = started.communicate(timeout=20)
     assert "Traceback" not in said

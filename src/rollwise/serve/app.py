@@ -17,7 +17,7 @@ from urllib.parse import urlencode
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -510,6 +510,8 @@ async def _body(request: Request, most: int = MOST_BODY) -> Any:
                     raise HTTPException(413, f"the body is longer than {most} bytes")
     except TimeoutError:
         raise HTTPException(408, f"the body didn't come within {PATIENCE:g} seconds") from None
+    except ClientDisconnect:
+        raise HTTPException(400, "the client left before the end of the body") from None
     try:
         return json.loads(body)
     except (ValueError, RecursionError):
