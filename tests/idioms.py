@@ -48,6 +48,31 @@ class State(NamedTuple):
     turn: int = 0
     idiom: int = 0
 
+    def doubled(self):
+        return 2 * self.place
+
+    def plus(self, n, by=1):
+        return self.doubled() // 2 + n * by
+
+    def cells(self):
+        for cell in self.board:
+            yield cell
+
+    def moved(self):
+        return self._replace(place=self.place + 1)
+
+    @property
+    def is_late(self):
+        return self.place > 2
+
+    @property
+    def total(self):
+        return sum(self.cells()) + self.is_late
+
+
+def far(state):
+    return state.total + state.plus(2)
+
 
 class Numbers:
     low = 2
@@ -319,6 +344,12 @@ COMPILED = [
     "x = (3, 4)[s.place > 1]",
     "x = Kind.HIGH.value + (Kind(1 + s.place % 2) == Kind.LOW)",
     "x = sum(self.prices[k] for k in self.prices) + max(self.prices)",
+    # methods and properties of states
+    "x = s.doubled() + s.plus(2) + s.plus(3, by=2)",
+    "x = sum(s.cells()) + max(cell + s.total for cell in s.cells())",
+    "x = s.moved().moved().place if s.is_late else s.total",
+    "x = State(s.place, board).total + far(s)",
+    "x = sorted(range(3), key=lambda k: s.plus(-k))[0] + (s.is_late and not s.moved().is_late)",
     # tuples of several lengths
     "x = UNEVEN[s.place % 3][0] + len(UNEVEN) + UNEVEN[-1][2]",
     "x = sum(n for row in UNEVEN for n in row) + max(len(row) for row in UNEVEN)",

@@ -16,7 +16,7 @@ ROOM = 100
 
 
 def rewritten(generator: Any, writing: Writing) -> Any:
-    copy = renamed(generator, "", None, None, translated(generator))
+    copy = renamed(generator, "", None, None, translated(generator, {}, is_rule=False))
     return listers.rewritten(copy, writing)
 
 

@@ -79,6 +79,37 @@ def test_another_process_uses_them_until_a_helper_changes(tmp_path, monkeypatch)
 
 
 @pytest.mark.slow
+def test_a_method_of_a_state_that_changes_is_noticed(tmp_path, monkeypatch):
+    """Also in a file beside the rule sheet."""
+    monkeypatch.setenv("ROLLWISE_CACHE_DIR", str(tmp_path / "cache"))
+    beside = """
+from typing import NamedTuple
+
+class Spot(NamedTuple):
+    x: int
+
+    @property
+    def step(self):
+        return 1 + self.x % 2
+"""
+    rules = GAME.replace("face + 0", "face").replace("steps(face) >", "face + s.step >")
+    rules = rules.replace("- steps(face)", "- face - s.step")
+    rules = rules.replace("class Spot(NamedTuple):\n    x: int", "from beside import Spot")
+    (tmp_path / "walk.py").write_text(rules)
+
+    def play(source: str) -> str:
+        (tmp_path / "beside.py").write_text(source)
+        command = [sys.executable, "-c", SCRIPT]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    assert play(beside) == "compiled 7 compiled"
+    assert play(beside) == "read 7 compiled"
+    assert play(beside.replace("1 + self.x % 2", "3")) == "compiled 5 compiled"
+
+
+@pytest.mark.slow
 def test_what_is_read_from_disk_is_not_mistaken_for_what_was_compiled_here(tmp_path, monkeypatch):
     """Games of one name, one compiled in this process and one in another."""
     monkeypatch.setenv("ROLLWISE_CACHE_DIR", str(tmp_path / "cache"))

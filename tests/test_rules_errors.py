@@ -349,6 +349,13 @@ class State(NamedTuple):
     mine: int
     rival: int
 
+    def luck_here(self):
+        return random.randint(1, 2)
+
+    @property
+    def day(self):
+        return datetime.now().day
+
 def die():
     return random.randint(1, 2)
 
@@ -494,6 +501,8 @@ def test_nothing_is_said_of_sound_rules(tmp_path):
         ),
         ("yield 1\n", "yield die()\n", "actions() draws with random.randint"),
         ("yield 1\n", "yield self.luck()\n", "actions() draws with random.randint"),
+        ("yield 1\n", "yield s.luck_here()\n", "actions() draws with random.randint"),
+        ("yield 1\n", "yield 1 + s.day % 2\n", "actions() reads datetime.now"),
         ("yield 1\n", "yield int(np.random.randint(3, 5))\n", "actions() draws with np.random"),
         ("yield 1\n", "yield RANDOM.randint(1, 2)\n", "actions() draws with RANDOM"),
         ("yield 1\n", "yield 1 + int(time.time()) % 2\n", "actions() reads time.time"),

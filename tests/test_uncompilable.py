@@ -47,7 +47,7 @@ double = lambda n: 2 * n
 class State(NamedTuple):
     place: int
 
-    def double(self):
+    def still(self):
         return 2 * self.place
 
 class Colour(Enum):
@@ -127,7 +127,7 @@ CASES = [
     ("MIXED[s.place % 1]", "MIXED[s.place % 1]", "several tuples"),
     ("max((), key=step, default=1)", "max((), key=step, default=1)", "write a loop"),
     ("Colour(1).value", "Colour(1)", "by its name"),
-    ("s.double()", "'s.double'", "write a function double(s)"),
+    ("s.still()", "'s.still'", "write a function still(s)"),  # the game has it too
     ("pow(2, 3, 5)", "pow(2, 3, 5)", "% c"),
     ("len(np.zeros(1, int))", "np.zeros(1, int)", "np.int64"),
     ("len('%d' % s.place)", "yield 1, PASS, State(", "tuples of whole numbers"),

@@ -92,6 +92,11 @@ def helper_of(value: Any) -> Any:
     return counterpart(value) or (value if own else None)
 
 
+def run_by(member: Any) -> Any:
+    """The function that a method or a property of a class runs."""
+    return member.fget if isinstance(member, property) else member
+
+
 def is_place(value: Any) -> bool:
     """Whether a value is a user's class that holds constants and functions."""
     if not isinstance(value, type) or issubclass(value, tuple | enum.Enum):
@@ -398,8 +403,10 @@ RULES = (
 
 def drawn_by(game: Game) -> tuple[str, str] | None:
     """The rule of a game that draws or reads a clock, and its action; None if there is none."""
-    for called in RULES:
-        pending, seen = [getattr(type(game), called)], set()
+    rules = {name: getattr(type(game), name) for name in RULES}
+    kinds = [kind for function in rules.values() for kind in _named_by(function)]
+    for called, function in rules.items():
+        pending, seen = [function], set()
         while pending:
             function = pending.pop()
             if not isinstance(function, types.FunctionType) or function in seen:
@@ -412,10 +419,18 @@ def drawn_by(game: Game) -> tuple[str, str] | None:
                     return called, f"draws with {drawing}" if drawing else f"reads {reading}"
                 pending.append(value)
                 pending += parts_read(value, names).values()
-            # Any name may be that of a method of the game: some are followed that aren't called.
+            # Any name may be that of a method of the game, or of a state: some are followed that
+            # aren't called.
+            pending += [run_by(vars(kind).get(name)) for kind in kinds for name in names]
             methods = (getattr(type(game), name, None) for name in names)
             pending += [m for m in methods if m not in (Game.start, Game.roots)]
     return None
+
+
+def _named_by(function: Any) -> list[Any]:
+    """The classes of states that a function names."""
+    read = globals_read(function).values() if isinstance(function, types.FunctionType) else ()
+    return [kind for kind in read if isinstance(kind, type) and issubclass(kind, tuple)]
 
 
 def require_certain(game: Game) -> None:

@@ -12,8 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.builders.compiled.cache_key import NotCompilable
-from rollwise.builders.compiled.reads import Note, Reads, new_call, reads_of, what_is_read
+from rollwise.builders.compiled.cache_key import NotCompilable, run_by
+from rollwise.builders.compiled.reads import (
+    Note,
+    Reads,
+    new_call,
+    reads_of,
+    what_is_read,
+)
 from rollwise.builders.compiled.spot_check import compare_answers
 from rollwise.builders.rules import Rules
 from rollwise.kernels.calls import QUESTION, ROOTS, answer_all
@@ -96,7 +102,8 @@ def _adapter(name: str, rules: Rules, reads: Reads) -> Any:
         from rollwise.builders.compiled.reasons import reasons_told
         from rollwise.builders.compiled.sources import Reached
 
-        reached = Reached(reads.functions, reads.methods)
+        of_state = {name: run_by(member) for name, member in reads.of_state.items()}
+        reached = Reached(reads.functions, reads.methods, of_state)
         reached.refuse_what_only_python_runs()
         note = Note(reads.key_with(name, reads.lines, compiled_by()), "failed")
         if reason := note.read():

@@ -27,7 +27,7 @@ import math
 import types
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum, IntFlag
 from fractions import Fraction
@@ -42,6 +42,7 @@ from rollwise.builders.compiled.cache_key import (
     helper_of,
     is_place,
     parts_read,
+    run_by,
 )
 from rollwise.builders.compiled.reads import as_constant
 from rollwise.builders.compiled.sources import definition_of
@@ -66,8 +67,18 @@ class Translation(NamedTuple):
     names: dict[str, Any]
 
 
-def translated(function: FunctionType) -> Translation:
-    """A function with Numba's words; the function's own code if it needs no translation."""
+def translated(
+    function: FunctionType, of_state: Mapping[str, Any], *, is_rule: bool
+) -> Translation:
+    """A function with Numba's words; the function's own code if it needs no translation.
+
+    Parameters
+    ----------
+    of_state : mapping
+        Methods and properties of states, see `rollwise.builders.compiled.reads.Reads`.
+    is_rule : bool
+        Its first parameter is the game.
+    """
     code = function.__code__
     own = Translation(code, function.__defaults__, {})
     definition = _definition(function)
@@ -90,7 +101,7 @@ def translated(function: FunctionType) -> Translation:
             arguments.args += arguments.kwonlyargs
             arguments.kwonlyargs, arguments.kw_defaults = [], []
             defaults += given
-    translator = _Translator(function)
+    translator = _Translator(function, of_state, is_rule=is_rule)
     before = ast.dump(_TREES[code])
     definition = translator.visit(definition)
     if ast.dump(definition) == before:
@@ -188,8 +199,12 @@ class _Translator(ast.NodeTransformer):
         Functions that the new source calls, by name; a text stands for one of `python_words`.
     """
 
-    def __init__(self, function: FunctionType) -> None:
+    def __init__(
+        self, function: FunctionType, of_state: Mapping[str, Any], *, is_rule: bool
+    ) -> None:
         self.names: dict[str, Any] = {}
+        self._of_state = of_state
+        self._game = next(iter(function.__code__.co_varnames), "") if is_rule else ""
         self._around = {**vars(builtins), **function.__globals__, **closure_read(function)}
         code = function.__code__
         self._file = code.co_filename
@@ -207,6 +222,21 @@ class _Translator(ast.NodeTransformer):
             return getattr(owner, node.attr, None) if isinstance(owner, ModuleType) else None
         return None
 
+    def _member_of_state(self, node: ast.AST) -> Any:
+        """The method or the property of a state in an attribute; else None."""
+        if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load):
+            return None
+        is_game = isinstance(node.value, ast.Name) and node.value.id == self._game
+        known = is_game or self._value(node.value) is not None
+        return None if known else self._of_state.get(node.attr)
+
+    def _function_of_state(self, node: Any) -> ast.Name:
+        """The name of the function that a method or a property of a state runs."""
+        name = f"{node.attr}_of_state_"
+        function = run_by(self._of_state[node.attr])
+        self.names[name] = self._around[name] = function
+        return ast.copy_location(ast.Name(name, ast.Load()), node)
+
     def _call(self, name: str, value: Any, arguments: list[Any], at: ast.AST) -> ast.Call:
         self.names[name] = value
         called = ast.Name(name, ast.Load())
@@ -214,6 +244,10 @@ class _Translator(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         """Generators in folds, NamedTuples, `_replace`, and itertools."""
+        if isinstance(self._member_of_state(node.func), FunctionType):
+            owner: Any = node.func
+            node.args = [owner.value, *node.args]
+            node.func = self._function_of_state(owner)
         self.generic_visit(node)
         called = self._value(node.func)
         if is_place(called):
@@ -385,13 +419,16 @@ class _Translator(ast.NodeTransformer):
         return node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        """A member of an enumeration of whole numbers, or its `value`."""
+        """A member of an enumeration of whole numbers, or its `value`; a property of a state."""
         member = self._member(node.value if node.attr == "value" else node)
         if member is None:
             member = self._member(node)
         if member is not None:
             return ast.copy_location(ast.Constant(member), node)
         self.generic_visit(node)
+        if isinstance(self._member_of_state(node), property):
+            called = ast.Call(self._function_of_state(node), [node.value], [])
+            return ast.copy_location(called, node)
         return node
 
     def _member(self, node: ast.expr) -> int | None:
@@ -595,6 +632,8 @@ class Freezer:
         Compiles a helper at its first call.
     word : callable
         Gives the functions of `Translation.names`, compiled.
+    of_state : mapping
+        See `translated`.
     """
 
     def __init__(
@@ -602,13 +641,15 @@ class Freezer:
         key: str,
         compiled: Callable[[Function], Any],
         word: Callable[[str, Any], Function],
+        of_state: Mapping[str, Any],
     ) -> None:
         self._key, self._compiled, self._word = key, compiled, word
+        self._of_state = of_state
         self._helpers: dict[Function, Any] = {}
         self._words: dict[tuple[str, Any], Any] = {}
 
     def function(self, function: Any, copies: dict[Function, Any] | None = None) -> Any:
-        """A copy. It is entered in `copies`, compiled, before its globals are copied."""
+        """A copy. That of a helper is entered in `copies`, compiled, before its globals are."""
         names = names_in(function.__code__)
         around = closure_read(function)
         scope = {"__name__": function.__globals__.get("__name__")}
@@ -618,7 +659,7 @@ class Freezer:
                 function.__code__.co_freevars, function.__closure__ or (), strict=True
             )
         ]
-        translation = translated(function)
+        translation = translated(function, self._of_state, is_rule=copies is None)
         copy = renamed(function, self._key, scope, tuple(cells), translation)
         if copies is not None:
             copies[function] = self._compiled(copy)
@@ -627,6 +668,9 @@ class Freezer:
                 cell.cell_contents = self._value(around[name], names)
         scope |= {k: self._value(v, names) for k, v in globals_read(function).items()}
         for name, value in translation.names.items():
+            if isinstance(value, FunctionType):
+                scope[name] = self._value(value, names)
+                continue
             if (name, value) not in self._words:
                 self._words[name, value] = self._word(name, value)
             scope[name] = self._words[name, value]

@@ -25,7 +25,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 import rollwise
-from rollwise.builders.compiled.cache_key import Key, helper_of, key_of
+from rollwise.builders.compiled.cache_key import Key, helper_of, key_of, run_by
 from rollwise.builders.rules import Rules
 from rollwise.game import Game
 from rollwise.graph.layout import StateLayout
@@ -227,6 +227,8 @@ class Reads:
         Further functions called through ``self``.
     others : dict
         Other attributes of the game with a name that occurs in the functions.
+    of_state : dict
+        Methods and properties of the state's class with such a name.
     layout, has_reward, throw_columns
         Of the rules.
     """
@@ -235,6 +237,7 @@ class Reads:
     values: dict[str, Any]
     methods: dict[str, Function]
     others: dict[str, Any]
+    of_state: dict[str, Any]
     layout: StateLayout
     has_reward: bool
     throw_columns: tuple[str, ...]
@@ -244,6 +247,7 @@ class Reads:
         """The key of the compiled functions. Of `values` only constants count."""
         kinds = tuple((name, _kind_of(value)) for name, value in self.values.items())
         of_self = {f"self.{name}": function for name, function in self.methods.items()}
+        of_self |= {f"state.{name}": run_by(one) for name, one in self.of_state.items()}
         lies = self.layout.columns, self.layout.unused
         facts = (VERSIONS, kinds, lies, self.has_reward, self.throw_columns)
         return key_of({**of_self, **self.functions}, *facts)
@@ -262,6 +266,7 @@ class Reads:
     def lines(self) -> tuple[int, ...]:
         """The first lines of the functions in their files, for the reasons of a failure."""
         functions = [*self.functions.values(), *self.methods.values()]
+        functions += map(run_by, self.of_state.values())
         return tuple(function.__code__.co_firstlineno for function in functions)
 
 
@@ -280,6 +285,7 @@ def what_is_read(rules: Rules, functions: dict[str, Function], unread: Iterable[
     values: dict[str, Any] = {}
     methods: dict[str, Any] = {}
     others: dict[str, Any] = {}
+    known, of_state = members_of_state(rules), dict[str, Any]()
     while pending:
         function = pending.pop()
         for name in sorted(names_in(function.__code__)):
@@ -292,11 +298,33 @@ def what_is_read(rules: Rules, functions: dict[str, Function], unread: Iterable[
                 pending.append(method)
             elif value is not None and not isinstance(value, python_types.MethodType):
                 others[name] = value
+            if name in known and name not in of_state:
+                of_state[name] = known[name]
+                pending.append(run_by(known[name]))
     values = dict(sorted(values.items()))
     throws = () if rules.throws is None else rules.throws.columns
     if rules.pool is not None:
         throws += (str(rules.pool), str(rules.reads_rolls_left))
-    return Reads(functions, values, methods, others, rules.layout, rules.has_reward, throws)
+    parts = functions, values, methods, others, of_state
+    return Reads(*parts, rules.layout, rules.has_reward, throws)
+
+
+def members_of_state(rules: Rules) -> dict[str, Any]:
+    """Methods and properties that users wrote in the class of the states, by name.
+
+    A name that tuples or the rule sheet have too is left out: compiled rules tell members apart by
+    name.
+    """
+    game, sheet = rules.game, type(rules.game)
+    members = {
+        name: member
+        for kind in reversed(rules.state_type.__mro__)
+        for name, member in vars(kind).items()
+        if helper_of(run_by(member)) is not None
+    }
+    own = (n for n in dir(game) if getattr(sheet, n, game) is not getattr(Game, n, None))
+    taken = {*own, *dir(tuple), "_make", "_replace", "_asdict"}
+    return {name: member for name, member in members.items() if name not in taken}
 
 
 def _method_of(name: str, value: Any, game: Any) -> Any:

@@ -174,8 +174,13 @@ class Reached:
         The functions called by each function.
     """
 
-    def __init__(self, functions: Mapping[str, Function], methods: Mapping[str, Function]) -> None:
-        self._methods = methods
+    def __init__(
+        self,
+        functions: Mapping[str, Function],
+        methods: Mapping[str, Function],
+        of_state: Mapping[str, Function],
+    ) -> None:
+        self._methods, self._of_state = methods, of_state
         self.calls: dict[Any, list[Any]] = {}
         waiting = list(functions.values())
         while waiting:
@@ -228,7 +233,9 @@ class Reached:
         helpers = [helper for value in read if (helper := helper_of(value)) is not None]
         by_numba = [getattr(value, "py_func", None) for value in read]  # compiled by the user
         helpers += [value for value in by_numba if isinstance(value, FunctionType)]
-        return helpers + [self._methods[name] for name in sorted(methods & set(self._methods))]
+        helpers += [self._methods[name] for name in sorted(methods & set(self._methods))]
+        of_state = names_in(function.__code__) & set(self._of_state)
+        return helpers + [self._of_state[name] for name in sorted(of_state)]
 
     def _comes_back(self, function: Any) -> bool:
         visited: set[Any] = set()
