@@ -344,6 +344,37 @@ COMPILED = [
     "x = (3, 4)[s.place > 1]",
     "x = Kind.HIGH.value + (Kind(1 + s.place % 2) == Kind.LOW)",
     "x = sum(self.prices[k] for k in self.prices) + max(self.prices)",
+    # patterns of tuples
+    """match s.place, board[0]:
+    case 0, 1:
+        x = 4
+    case (p, 1 | 2) if p > 2:
+        x = p + 20
+    case (Kind.LOW | Kind.HIGH, _):
+        x = 5
+    case (_, first):
+        x = first + 10""",
+    """match board:
+    case (0, *_):
+        x = 1
+    case [first, _, last] if first == last + 1:
+        x = first
+    case (1, *_, 2) | (2, _, _):
+        x = 7
+    case _:
+        x = 3""",
+    """match board:
+    case (1, 0 as zero, last):
+        x = last + zero
+    case _:
+        x = 9""",
+    """match s.place % 3, (s.turn, board):
+    case 0, (_, (1, _, n)):
+        x = n
+    case 1, (turn, cells):
+        x = turn + len(cells) + 4
+    case both:
+        x = both[0] + both[1][1][2]""",
     # methods and properties of states
     "x = s.doubled() + s.plus(2) + s.plus(3, by=2)",
     "x = sum(s.cells()) + max(cell + s.total for cell in s.cells())",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -214,3 +215,90 @@ def test_the_rules_of_all_games_are_rewritten(cls):
             generator = cls.undiscounted
         if listers.inspect.isgeneratorfunction(generator):
             assert rewritten(generator, TO_LIST) is not None
+
+
+# ---- patterns of tuples
+
+
+def by_parts(numbers):
+    match numbers:
+        case (0, 1 | 2, n) if n > 1:
+            return n
+        case [n, m, _] if n == m:
+            return 10 + n
+        case (1 as one, *_, n):
+            return 20 + one + n
+        case (_, _, _) as whole:
+            return 30 + whole[0]
+
+
+def by_display(numbers):
+    first, found = numbers[0], -1
+    match first, numbers[1:]:
+        case 0, (n, 0):
+            found = n
+        case 1 | 2, (_, (0 | 3)):
+            found += 5
+        case (_, _, _):
+            found = 99
+        case first, rest:
+            found = first + rest[0]
+    return found, first
+
+
+def by_nested(numbers):
+    match (numbers, numbers[0] + numbers[1]), numbers[2]:
+        case ((0, *_), total), last if total > last:
+            return total
+        case ((*_, 2, _) | (3, *_), 3 | 4), _:
+            return -1
+        case (cells, total), 0:
+            return total + len(cells)
+    return -2
+
+
+def by_few(numbers):
+    match numbers[: numbers[0]]:
+        case []:
+            return 0
+        case [n]:
+            return n + 1
+        case [n, *_]:
+            return n + 2
+
+
+@pytest.mark.parametrize("function", [by_parts, by_display, by_nested, by_few])
+def test_patterns_of_tuples_are_conditions(function):
+    translation = translated(function, {}, is_rule=False)
+    assert translation.code is not function.__code__
+    words = {"sliced_": lambda numbers, begin, end: numbers[begin:end]}
+    copy = renamed(function, "", {**words, "len": len}, None, translation)
+    for numbers in itertools.product(range(4), repeat=3):
+        assert copy(numbers) == function(numbers)
+
+
+def read_later(numbers):
+    n = 7
+    match numbers:
+        case (0, n) if n > 2:
+            return n
+    return n
+
+
+def with_a_list(numbers):
+    match numbers:
+        case (_, *rest):
+            return rest
+
+
+def of_a_name(numbers):
+    match numbers:
+        case (None, _):
+            return 1
+
+
+@pytest.mark.parametrize("function", [read_later, with_a_list, of_a_name])
+def test_other_patterns_are_left_to_python(function):
+    """A guard that fails leaves its names with their values."""
+    assert translated(function, {}, is_rule=False).code is function.__code__
+    assert read_later((0, 1)) == 1

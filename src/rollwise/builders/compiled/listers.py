@@ -44,6 +44,7 @@ from rollwise.builders.compiled.cache_key import (
     parts_read,
     run_by,
 )
+from rollwise.builders.compiled.matching import as_conditions
 from rollwise.builders.compiled.reads import as_constant
 from rollwise.builders.compiled.sources import definition_of
 from rollwise.faults import is_users
@@ -210,6 +211,7 @@ class _Translator(ast.NodeTransformer):
         self._file = code.co_filename
         self._own = {*code.co_varnames, *code.co_cellvars}
         self._temporary = itertools.count()
+        self._function: ast.FunctionDef | None = None  # the outermost one
         self._counters: set[str] = set()  # variables that hold a Counter
         self._asked: set[str] = set()  # variables with a method `get`
 
@@ -390,6 +392,7 @@ class _Translator(ast.NodeTransformer):
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         """Tuples of several lengths that a function returns."""
         self._look_for_dictionaries(node)
+        self._function = self._function or node
         self.generic_visit(node)
         _lengths_vary([part.value for part in ast.walk(node) if isinstance(part, ast.Return)])
         return node
@@ -405,6 +408,17 @@ class _Translator(ast.NodeTransformer):
                 kind = self._counters if called is Counter else others
                 kind.update(one.id for one in part.targets if isinstance(one, ast.Name))
         self._counters -= others
+
+    def visit_Match(self, node: ast.Match) -> ast.AST | list[Any]:
+        """Patterns of tuples."""
+        assert self._function is not None
+        name = f"match{next(self._temporary)}_"
+        conditions = as_conditions(node, name, self._function)
+        if conditions is None:
+            self.generic_visit(node)
+            return node
+        visited = map(self.visit, conditions)
+        return [one for part in visited for one in (part if isinstance(part, list) else [part])]
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
         """Tuples of two lengths."""
