@@ -571,6 +571,13 @@ def drn(moves, labels, rewards=None, start=0):
     return "\n".join(lines) + "\n"
 
 
+def test_the_check_of_a_model_asks_for_no_rule_sheet(tmp_path):
+    path = tmp_path / "m.drn"
+    path.write_text(craps_drn())
+    found = rollwise.check(create(find(str(path)), {"goal": "won"}))
+    assert not [one for one in found.findings if "compil" in one.topic]
+
+
 def test_a_model_that_may_play_for_ever_has_remedies_of_a_model(tmp_path):
     """And no hooks of a rule sheet; each remedy is a question that can be asked."""
     path = tmp_path / "m.drn"

@@ -111,7 +111,7 @@ def check(game: Game, *, max_states: int | None = None, progress: Progress | Non
     is_own = rules is game or rules.objective == "average"
     if caught:
         report.add("warning", "compiling", caught[0])
-    elif is_own:
+    elif is_own and rules.derive() is None:  # a model's graph is made without its rules
         n = graph.n_positions
         chosen = np.random.default_rng().permutation(n)[:MOST_COMPARED]
         compare_builders(report, rules, graph.states[graph.positions[chosen]])
