@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from browser import NINTH_SQUARE, OWN_PIECE, Browser, heading
-from tests.little_games import Faces, Hills, HostileNames, PassAChip
+from tests.little_games import Faces, Hills, HostileNames, Lamplighters, PassAChip
 
 import rollwise
 from rollwise import Solution
@@ -45,6 +45,7 @@ GAMES = {
     "chicago": Chicago(dice=1),
     "shut-the-box": ShutTheBox(tiles=4),
     "yahtzee": Yahtzee(boxes=1),
+    "yahtzee-2": Yahtzee(boxes=2),
     "bozo": Bozo(sheet="five"),
     "contest": rollwise.Duel(Threes(dice=2)),
     "cube": Pig(target=8).cube(2),
@@ -54,6 +55,7 @@ GAMES = {
     "faces": Faces(),
     "hills": Hills(),
     "pass-a-chip": PassAChip(),
+    "lamplighters": Lamplighters(),
     "left-center-right": LeftCenterRight(chips=1, players=4),
     "big-wheel-3": BigWheel(steps=4, players=3),
     "who-stops": find(str(EXAMPLES / "who_stops.py"))(),
@@ -243,6 +245,39 @@ def test_a_game_without_cells_has_a_board_of_its_fields(browser: Browser, pages:
     )
     assert names
     assert {name.replace(" ", "_") for name in names} <= set(solution.graph.field_names)
+
+
+def choices(browser: Browser) -> list[str]:
+    found: list[str] = browser.js(
+        "[...document.querySelectorAll('.choices button')].map(b => b.innerText)"
+    )
+    return found
+
+
+def test_choices_say_what_comes_of_them(browser: Browser, pages: Any) -> None:
+    """Also where the turn passes, after a throw, and of three players.
+
+    Changes that each choice brings are left out.
+    """
+    browser.visit(pages("lamplighters")[0])
+    assert browser.js("document.querySelectorAll('.place .owned').length") == 4
+    browser.js("document.querySelector('form.setup').requestSubmit()")
+    browser.click(".ask button")
+    thrown = choices(browser)[0][-1]
+    assert thrown in "12"
+    assert choices(browser) == [f"light\nlit 0 → {thrown}", "blow\nnext_lit 1 → 0"]
+
+
+def test_choices_say_their_points(browser: Browser, pages: Any) -> None:
+    browser.visit(pages("yahtzee-2")[0])
+    browser.js("document.querySelector('form.setup').requestSubmit()")
+    while not choices(browser)[0].startswith("ones"):
+        browser.click(".ask button")
+    names = "[...document.querySelectorAll('.tray .die')].map(die => die.ariaLabel.at(-1))"
+    ones, twos = (face * browser.js(names).count(str(face)) for face in (1, 2))
+    assert [text.splitlines()[1].split(";")[0] for text in choices(browser)] == [
+        f"{points} {'point' if points == 1 else 'points'}" for points in (ones, twos)
+    ]
 
 
 @pytest.mark.parametrize("name", ["faces", "hills", "pass-a-chip", "bozo"])
