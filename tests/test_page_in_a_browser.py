@@ -280,9 +280,11 @@ def test_choices_say_their_points(browser: Browser, pages: Any) -> None:
     ]
 
 
-@pytest.mark.parametrize("name", ["faces", "hills", "pass-a-chip", "bozo"])
-@pytest.mark.parametrize("width", [320, 390])
-def test_a_board_fits_a_telephone(browser: Browser, pages: Any, name: str, width: int) -> None:
+@pytest.mark.parametrize("name", ["faces", "hills", "pass-a-chip", "bozo", "pig-3", "lamplighters"])
+@pytest.mark.parametrize(("width", "height"), [(320, 844), (390, 844), (360, 640)])
+def test_a_board_fits_a_telephone(
+    browser: Browser, pages: Any, name: str, width: int, height: int
+) -> None:
     """Before the game and in it, each number is in its card, and each cell on the table."""
     outside = (
         "(() => { const far = (inner, outer) => { const [i, o] = [inner, outer]"
@@ -293,12 +295,13 @@ def test_a_board_fits_a_telephone(browser: Browser, pages: Any, name: str, width
         " far(one, one.closest('.card'))).length + [...table.querySelectorAll('.card, .bar')]"
         ".filter(one => far(one, table)).length; })()"
     )
-    browser.screen(width, 844)
+    browser.screen(width, height)
     try:
         browser.visit(pages(name)[0])
         assert browser.js(outside) == 0
-        browser.click(".ask button")
-        assert browser.js(outside) == 0
+        for _ in range(8):
+            browser.click(".ask button")
+            assert browser.js(outside) == 0
     finally:
         browser.screen(1280, 800)
 

@@ -132,7 +132,7 @@ export class Speech {
   // A turn lost by bad luck, in words; empty for other moves.
   lostTurn(s, place, outcome) {
     const isLost = outcome.passes && !outcome.isOver && this.game.outcomes(s, place).some((one) => one.isOver || !one.passes);
-    return isLost ? this.#lost(s, outcome) || this.came(s, place, outcome) : "";
+    return isLost ? this.#lost(s, outcome) || this.game.told(outcome) || this.#named(s, outcome) || this.came(s, place, outcome) : "";
   }
 
   // What a bar of the player had at risk, and lost.
@@ -164,9 +164,9 @@ export class Speech {
     }
     if (told) return [told, ...paid].join("; ");
     const done = game.outcomes(s, place).length === 1 ? game.deed(s, place) : "";
-    const changes = this.#changes(s, outcome);
-    const named = changes.slice(0, MOST_CHANGES).join(", ") + (changes.length > MOST_CHANGES ? " …" : "");
-    const changed = done || named || this.#faces(s, place, outcome);
+    const faces = this.#faces(s, place, outcome);
+    const hasWords = this.game.head.faces.some((name, k) => name !== String(k + 1)); // of its own
+    const changed = done || (hasWords && faces) || this.#named(s, outcome) || faces;
     const passes = outcome.passes ? [SAY.passes] : [];
     return [changed, ...paid, ...passes].filter(Boolean).join("; ") || SAY.nothing;
   }
@@ -187,6 +187,11 @@ export class Speech {
       texts.add(listed(faces.sort((a, b) => a - b).map((face) => this.face(face))));
     });
     return texts.size === 1 ? [...texts][0] : "";
+  }
+
+  #named(s, outcome) {
+    const changes = this.#changes(s, outcome);
+    return changes.slice(0, MOST_CHANGES).join(", ") + (changes.length > MOST_CHANGES ? " …" : "");
   }
 
   // The changed fields, as the mover saw them.

@@ -32,6 +32,7 @@ from rollwise.then import END, bits_of, is_over, payoff, round_the_table, skip
 from rollwise.words.game_words import Words
 
 SAMPLE = 4096  # number of passes examined
+LIKENESS = 0.5  # least correlation of another player's number before and after a turn passes
 MOST_CHANGES = 8  # named in a sentence
 YOU = "you"  # the name of the user in sentences
 FACES = 20  # most of a die whose number of sides is unknown
@@ -63,14 +64,11 @@ def as_next_sees(graph: StateGraph) -> tuple[int, ...]:
     before: NDArray[np.int32] = graph.fields[graph.action_state[actions]]
     after: NDArray[np.int32] = graph.fields[graph.outcome_state[passes]]
     agree = (before[:, :, None] == after[:, None, :]).mean(axis=0)
-    spread = [(fields - fields.mean(axis=0)) / np.maximum(fields.std(axis=0), 1e-9)
-              for fields in (before, after)]  # fmt: skip
-    alike = agree + np.maximum(spread[0].T @ spread[1] / len(passes), 0)
     # a throw among the fields is nobody's
     own = [f for f, name in enumerate(graph.field_names) if name not in graph.throw_names]
     seen = list(range(n))
-    if graph.players == 2:
-        alike = alike + alike.T
+    together = _together(before, after)
+    alike = agree + (agree.T if graph.players == 2 else together)
     here, there = set(own), set(own)  # fields without a counterpart, before and after
     pairs = [(i, j) for i in own for j in own]
     for i, j in sorted(pairs, key=lambda pair: (-alike[pair], pair)):
@@ -83,25 +81,32 @@ def as_next_sees(graph: StateGraph) -> tuple[int, ...]:
                 here -= {j}
                 there -= {i}
     if graph.players > 2:
-        seen = _of_seats(seen, alike, graph.players)
+        seen = _of_seats(seen, together, graph.players)
     for i in own:
         if seen[i] == i and agree[i, i] == 0 and len(np.unique(before[:, i])) <= 2:
             seen[i] = -1
     return tuple(seen)
 
 
-def _of_seats(seen: list[int], alike: NDArray[np.float64], players: int) -> list[int]:
+def _together(before: NDArray[np.int32], after: NDArray[np.int32]) -> NDArray[np.float64]:
+    """The correlation of each field before a turn passes with each one after it; 0 if negative."""
+    spread = [fields - fields.mean(axis=0) for fields in (before, after)]
+    one, other = (fields / np.maximum(fields.std(axis=0), 1e-9) for fields in spread)
+    return np.asarray(np.maximum(one.T @ other / len(before), 0))
+
+
+def _of_seats(seen: list[int], together: NDArray[np.float64], players: int) -> list[int]:
     """The cycles with a field for each of several players; other fields stay where they are.
 
-    The mover's own number may have changed, those of the others mostly haven't.
+    The mover's own number may be a new one, those of the others are mostly as before.
     """
     kept = list(range(len(seen)))
     for f in kept[:]:
         cycle = [f]
         while seen[cycle[-1]] != f:
             cycle.append(seen[cycle[-1]])
-        likeness = sorted(alike[i, seen[i]] for i in cycle)
-        if len(cycle) == players and likeness[1] > 1:
+        likeness = sorted(together[i, seen[i]] for i in cycle)
+        if len(cycle) == players and likeness[1] > LIKENESS:
             kept[f] = seen[f]
     return kept
 
