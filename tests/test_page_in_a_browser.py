@@ -278,6 +278,9 @@ def test_choices_say_their_points(browser: Browser, pages: Any) -> None:
     assert [text.splitlines()[1].split(";")[0] for text in choices(browser)] == [
         f"{points} {'point' if points == 1 else 'points'}" for points in (ones, twos)
     ]
+    while heading(browser) != "The game is over":
+        browser.click(".ask button")
+    assert re.search(r": \d+ points? in all$", text_of(browser, ".news"))
 
 
 @pytest.mark.parametrize("name", ["faces", "hills", "pass-a-chip", "bozo", "pig-3", "lamplighters"])
