@@ -280,7 +280,7 @@ def test_choices_say_their_points(browser: Browser, pages: Any) -> None:
     ]
     while heading(browser) != "The game is over":
         browser.click(".ask button")
-    assert re.search(r": \d+ points? in all$", text_of(browser, ".news"))
+    assert re.search(r"\d+ points? in all$", text_of(browser, ".news"))
 
 
 @pytest.mark.parametrize("name", ["faces", "hills", "pass-a-chip", "bozo", "pig-3", "lamplighters"])
