@@ -24,7 +24,7 @@ from rollwise.games.bozo import Bozo
 from rollwise.games.chicago import Chicago
 from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.games.left_center_right import LeftCenterRight
-from rollwise.games.pig import Pig
+from rollwise.games.pig import Pig, Piglet
 from rollwise.games.royal_ur import RoyalUr
 from rollwise.games.shut_the_box import ShutTheBox
 from rollwise.games.super_six import SuperSix
@@ -400,19 +400,23 @@ def test_two_numbers_of_each_player_have_names_on_a_telephone(browser: Browser, 
         browser.screen(1280, 800)
 
 
-@pytest.mark.parametrize("written", ["report", "sheet"])
-def test_a_report_fits_a_telephone(browser: Browser, tmp_path: Path, written: str) -> None:
+@pytest.mark.parametrize(
+    ("written", "game"), [("report", Faces()), ("sheet", Faces()), ("sheet", Piglet(target=20))]
+)
+def test_a_report_fits_a_telephone(
+    browser: Browser, tmp_path: Path, written: str, game: Game
+) -> None:
     """It doesn't scroll sideways; its rules of thumb have lines of some words."""
-    place, policies = tmp_path / f"{written}.html", Policies.of(rollwise.solve(Faces()))
+    place, policies = tmp_path / f"{written}.html", Policies.of(rollwise.solve(game))
     if written == "sheet":
         write_page(cheat_sheet(policies, find_rules(policies, 2, evaluations=50)).html, place)
     else:
         policies.solution.report(place, rules=50)
-    browser.screen(390, 844)
+    browser.screen(360, 844)
     try:
         browser.call("Page.navigate", url=place.as_uri())
         browser.wait("document.readyState === 'complete'")
-        assert browser.js("document.documentElement.scrollWidth") == 390
+        assert browser.js("document.documentElement.scrollWidth") == 360
         rule = "document.querySelector('.scroll td.text:last-child').getBoundingClientRect().width"
         assert browser.js(rule) > 200
     finally:
