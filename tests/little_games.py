@@ -492,6 +492,40 @@ class PassAChip(Game):
         yield 5, skip(1), Stock((min(left + 1, 4), right, mine - 1), turns)
 
 
+class Lamps(NamedTuple):
+    lit: int
+    next_lit: int
+    last_lit: int
+    turns_left: int
+
+
+class Lamplighters(Game):
+    """Throw, then light as many lamps as thrown, or blow them out for the next player."""
+
+    players = 3
+    action_names = ("light", "blow")
+
+    def start(self):
+        return Lamps(0, 1, 1, 6)
+
+    def throws(self, s):
+        yield 1, 1
+        yield 1, 2
+
+    def actions(self, s, throw):
+        yield 0
+        if s.next_lit:
+            yield 1
+
+    def outcomes(self, s, throw, action):
+        lit = s.lit + throw if action == 0 else s.lit
+        next_lit = max(s.next_lit - throw, 0) if action == 1 else s.next_lit
+        if lit >= 3 or s.turns_left == 1:
+            yield 1, WIN, s
+        else:
+            yield 1, PASS, Lamps(next_lit, s.last_lit, lit, s.turns_left - 1)
+
+
 class Told(NamedTuple):
     mine: int
     theirs: int

@@ -1,4 +1,4 @@
-"""Members of enumerations in the fields of a state may be typed by their names."""
+"""Numbers with words of their own: members of enumerations, typed by their names, and sets."""
 
 from __future__ import annotations
 
@@ -256,3 +256,53 @@ class Moody(Game):
 def test_a_field_that_rises_without_an_end_is_told_with_members_by_name():
     with pytest.raises(RulesError, match=r"from pot=1 on \(mood=(calm|angry)\), the action roll"):
         rollwise.solve(Moody())
+
+
+SETS = """
+from typing import NamedTuple
+
+from rollwise import AGAIN, END, Game, bits
+from rollwise.bits import size as how_many
+
+
+class Hive(NamedTuple):
+    full: int
+    empty: int
+    left: int
+
+
+def is_in(s, comb):
+    return bits.has(s.full, comb)
+
+
+class Bees(Game):
+    players = 1
+    objective = "maximize"
+    full = 3
+
+    def start(self):
+        return Hive(0, 62, 2)
+
+    def actions(self, s):
+        for comb in range(1, 6):
+            if not is_in(s, comb) and how_many(s.empty) > bits.has(self.full, s.left):
+                yield comb
+
+    def reward(self, s, action):
+        return action
+
+    def outcomes(self, s, action):
+        after = Hive(bits.with_member(s.full, action), s.empty & ~(1 << action), s.left - 1)
+        yield 1, AGAIN if s.left > 1 else END, after
+"""
+
+
+def test_a_set_that_rules_give_to_bits_is_shown_by_its_members(tmp_path):
+    """Without a `field_text`, in helpers too; a count is no set."""
+    sheet = tmp_path / "bees.py"
+    sheet.write_text(SETS)
+    rows = output("table", str(sheet), "--where", "left == 1").splitlines()[1:3]
+    assert [row.split("    ")[0].strip() for row in rows] == ["1  2 3 4 5", "2  1 3 4 5"]
+    game = find(str(sheet))()
+    assert [game.field_text("full", n) for n in (0, 6)] == ["none", "1 2"]
+    assert game.field_text("left", 2) == ""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from cli_runner import output
-from little_games import Ladder
+from little_games import Ladder, Lamplighters
 from play_games import Capture
 from throwing import Runners
 
@@ -28,7 +28,7 @@ from rollwise.graph.typed import spread
 from rollwise.simulate import tell
 from rollwise.then import is_over
 from rollwise.words import Narrator
-from rollwise.words.narration import as_other_sees, changes
+from rollwise.words.narration import as_next_sees, changes
 
 HERE = Path(__file__).parent
 TOLD = HERE / "told_games.txt"
@@ -279,12 +279,8 @@ def test_a_throw_among_the_fields_is_no_change():
         for action in state.actions:
             for outcome in action.outcomes:
                 if not outcome.is_over and not action.is_throw:
-                    seen = as_other_sees(graph) if outcome.passes else None
+                    seen = as_next_sees(graph) if outcome.passes else None
                     assert "throw" not in changes(graph, state.index, outcome.target, seen)
-
-
-if __name__ == "__main__":
-    TOLD.write_text(told_games(), encoding="utf-8")
 
 
 def test_the_next_of_several_players_is_named():
@@ -295,3 +291,24 @@ def test_the_next_of_several_players_is_named():
     texts = [Narrator(graph, game).sentence("Ann", int(wait), k, names=names) for k in (0, 1)]
     assert texts[0].endswith("the turn passes to Bob")
     assert "passes" not in texts[1]
+
+
+def test_the_numbers_of_several_players_go_round_the_table():
+    game = Lamplighters()
+    graph = solve(game).graph
+    lit, next_lit, last_lit = range(3)
+    assert as_next_sees(graph)[:4] == (last_lit, lit, next_lit, 3)
+    after_throw = next(s for s in graph.view if s.throw == (2,) and s.fields[:4] == (0, 1, 1, 6))
+    names = ["Ann", "Bob", "Cy"]
+    told = [
+        Narrator(graph, game).sentence("Ann", action.index, 0, names=names)
+        for action in after_throw.actions
+    ]
+    assert told == [
+        "Ann plays light: lit 0 → 2, turns_left 6 → 5; the turn passes to Bob",
+        "Ann plays blow: next_lit 1 → 0, turns_left 6 → 5; the turn passes to Bob",
+    ]
+
+
+if __name__ == "__main__":
+    TOLD.write_text(told_games(), encoding="utf-8")

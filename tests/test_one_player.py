@@ -16,6 +16,8 @@ import rollwise
 from rollwise import build
 from rollwise.answer.certified import solve_and_certify
 from rollwise.derive.contest import Duel
+from rollwise.games import find
+from rollwise.words import Narrator
 
 SHEET = """
 from dataclasses import dataclass
@@ -103,6 +105,17 @@ def test_a_game_that_one_player_plays_for_payoffs(tmp_path):
     assert rollwise.solve(contest).value == pytest.approx(by_rules.values[0], abs=1e-12)
     half = sheet(tmp_path, ("yield 1, WIN", "yield 1, payoff(0.5)"))
     assert "brings 0.5 points in the state total=" in refusal("distribution", half)
+
+
+def test_a_payoff_of_nothing_is_no_draw_of_one_player(tmp_path):
+    game = find(
+        sheet(tmp_path, ("yield 1, WIN", "yield 1, payoff(5)"), ("1, LOSE", "1, payoff(0)"))
+    )()
+    graph = rollwise.solve(game).graph
+    narrator = Narrator(graph, game)
+    last = max(graph.view, key=lambda state: state.fields)
+    told = {narrator.sentence("Ann", action.index, 0) for action in last.actions}
+    assert told == {"Ann plays once: Ann wins 5", "Ann plays twice: nothing gained"}
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from browser import NINTH_SQUARE, OWN_PIECE, Browser, heading
-from tests.little_games import Faces, Hills, HostileNames, PassAChip
+from tests.little_games import Faces, Hills, HostileNames, Lamplighters, PassAChip
 
 import rollwise
 from rollwise import Solution
@@ -24,7 +24,7 @@ from rollwise.games.bozo import Bozo
 from rollwise.games.chicago import Chicago
 from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.games.left_center_right import LeftCenterRight
-from rollwise.games.pig import Pig
+from rollwise.games.pig import Pig, Piglet
 from rollwise.games.royal_ur import RoyalUr
 from rollwise.games.shut_the_box import ShutTheBox
 from rollwise.games.super_six import SuperSix
@@ -45,6 +45,7 @@ GAMES = {
     "chicago": Chicago(dice=1),
     "shut-the-box": ShutTheBox(tiles=4),
     "yahtzee": Yahtzee(boxes=1),
+    "yahtzee-2": Yahtzee(boxes=2),
     "bozo": Bozo(sheet="five"),
     "contest": rollwise.Duel(Threes(dice=2)),
     "cube": Pig(target=8).cube(2),
@@ -54,6 +55,7 @@ GAMES = {
     "faces": Faces(),
     "hills": Hills(),
     "pass-a-chip": PassAChip(),
+    "lamplighters": Lamplighters(),
     "left-center-right": LeftCenterRight(chips=1, players=4),
     "big-wheel-3": BigWheel(steps=4, players=3),
     "who-stops": find(str(EXAMPLES / "who_stops.py"))(),
@@ -245,9 +247,47 @@ def test_a_game_without_cells_has_a_board_of_its_fields(browser: Browser, pages:
     assert {name.replace(" ", "_") for name in names} <= set(solution.graph.field_names)
 
 
-@pytest.mark.parametrize("name", ["faces", "hills", "pass-a-chip", "bozo"])
-@pytest.mark.parametrize("width", [320, 390])
-def test_a_board_fits_a_telephone(browser: Browser, pages: Any, name: str, width: int) -> None:
+def choices(browser: Browser) -> list[str]:
+    found: list[str] = browser.js(
+        "[...document.querySelectorAll('.choices button')].map(b => b.innerText)"
+    )
+    return found
+
+
+def test_choices_say_what_comes_of_them(browser: Browser, pages: Any) -> None:
+    """Also where the turn passes, after a throw, and of three players.
+
+    Changes that each choice brings are left out.
+    """
+    browser.visit(pages("lamplighters")[0])
+    assert browser.js("document.querySelectorAll('.place .owned').length") == 4
+    browser.js("document.querySelector('form.setup').requestSubmit()")
+    browser.click(".ask button")
+    thrown = choices(browser)[0][-1]
+    assert thrown in "12"
+    assert choices(browser) == [f"light\nlit 0 → {thrown}", "blow\nnext_lit 1 → 0"]
+
+
+def test_choices_say_their_points(browser: Browser, pages: Any) -> None:
+    browser.visit(pages("yahtzee-2")[0])
+    browser.js("document.querySelector('form.setup').requestSubmit()")
+    while not choices(browser)[0].startswith("ones"):
+        browser.click(".ask button")
+    names = "[...document.querySelectorAll('.tray .die')].map(die => die.ariaLabel.at(-1))"
+    ones, twos = (face * browser.js(names).count(str(face)) for face in (1, 2))
+    assert [text.splitlines()[1].split(";")[0] for text in choices(browser)] == [
+        f"{points} {'point' if points == 1 else 'points'}" for points in (ones, twos)
+    ]
+    while heading(browser) != "The game is over":
+        browser.click(".ask button")
+    assert re.search(r"\d+ points? in all$", text_of(browser, ".news"))
+
+
+@pytest.mark.parametrize("name", ["faces", "hills", "pass-a-chip", "bozo", "pig-3", "lamplighters"])
+@pytest.mark.parametrize(("width", "height"), [(320, 844), (390, 844), (360, 640)])
+def test_a_board_fits_a_telephone(
+    browser: Browser, pages: Any, name: str, width: int, height: int
+) -> None:
     """Before the game and in it, each number is in its card, and each cell on the table."""
     outside = (
         "(() => { const far = (inner, outer) => { const [i, o] = [inner, outer]"
@@ -258,12 +298,13 @@ def test_a_board_fits_a_telephone(browser: Browser, pages: Any, name: str, width
         " far(one, one.closest('.card'))).length + [...table.querySelectorAll('.card, .bar')]"
         ".filter(one => far(one, table)).length; })()"
     )
-    browser.screen(width, 844)
+    browser.screen(width, height)
     try:
         browser.visit(pages(name)[0])
         assert browser.js(outside) == 0
-        browser.click(".ask button")
-        assert browser.js(outside) == 0
+        for _ in range(8):
+            browser.click(".ask button")
+            assert browser.js(outside) == 0
     finally:
         browser.screen(1280, 800)
 
@@ -359,19 +400,23 @@ def test_two_numbers_of_each_player_have_names_on_a_telephone(browser: Browser, 
         browser.screen(1280, 800)
 
 
-@pytest.mark.parametrize("written", ["report", "sheet"])
-def test_a_report_fits_a_telephone(browser: Browser, tmp_path: Path, written: str) -> None:
+@pytest.mark.parametrize(
+    ("written", "game"), [("report", Faces()), ("sheet", Faces()), ("sheet", Piglet(target=20))]
+)
+def test_a_report_fits_a_telephone(
+    browser: Browser, tmp_path: Path, written: str, game: Game
+) -> None:
     """It doesn't scroll sideways; its rules of thumb have lines of some words."""
-    place, policies = tmp_path / f"{written}.html", Policies.of(rollwise.solve(Faces()))
+    place, policies = tmp_path / f"{written}.html", Policies.of(rollwise.solve(game))
     if written == "sheet":
         write_page(cheat_sheet(policies, find_rules(policies, 2, evaluations=50)).html, place)
     else:
         policies.solution.report(place, rules=50)
-    browser.screen(390, 844)
+    browser.screen(360, 844)
     try:
         browser.call("Page.navigate", url=place.as_uri())
         browser.wait("document.readyState === 'complete'")
-        assert browser.js("document.documentElement.scrollWidth") == 390
+        assert browser.js("document.documentElement.scrollWidth") == 360
         rule = "document.querySelector('.scroll td.text:last-child').getBoundingClientRect().width"
         assert browser.js(rule) > 200
     finally:

@@ -41,7 +41,7 @@ from rollwise.games.threes import Threes
 from rollwise.games.yahtzee import Yahtzee
 from rollwise.games.yatzy import Yatzy
 from rollwise.graph.policies import Policy
-from rollwise.report.cheat_sheet import cheat_sheet
+from rollwise.report.cheat_sheet import cheat_sheet, limit_table
 from rollwise.simulate.turn_by_turn import simulate_large
 from rollwise.thumb.features import (
     Features,
@@ -421,6 +421,12 @@ def test_a_sheet_says_the_rule_its_cost_and_where_it_errs(tmp_path):
     )
     assert "Written to" in said
     assert (tmp_path / "sheet.html").read_text() == page
+
+
+def test_limits_that_mislead_make_no_table():
+    """Of Pig the turn's points say mostly when to hold; a hare's steps don't say when to dash."""
+    assert "Hold from this turn on" in limit_table(rollwise.solve(Pig()))
+    assert limit_table(rollwise.solve(HareAndTortoise())) == ""
 
 
 # ---- what rules of thumb look at on the sheets of Yatzy and Yahtzee: cases by hand, and slow twins

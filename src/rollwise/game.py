@@ -15,6 +15,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rollwise.boards import Board, Cell, numbered, text_board
@@ -25,7 +26,7 @@ from rollwise.graph.naming import in_fields
 from rollwise.hooks import HOOKS
 from rollwise.parameters import ParameterSpec, Value, parameter_specs, word_of
 from rollwise.parameters import parameter as parameter
-from rollwise.reach import functions_reached, names_in
+from rollwise.reach import attributes_given, functions_reached, names_in
 from rollwise.then import AGAIN as AGAIN
 from rollwise.then import DRAW as DRAW
 from rollwise.then import END as END
@@ -70,6 +71,12 @@ def is_set(game: Game | None, name: str, numbers: Sequence[int]) -> bool:
     if game is None or len(numbers) <= MOST_NAMED:
         return False
     return any(game.base_game.field_text(name, int(n)) for n in numbers[-MOST_NAMED:])
+
+
+@cache
+def _sets(game: type) -> set[str]:
+    """The fields given to `rollwise.bits` by the rules of a class."""
+    return attributes_given(functions_reached([game], game), "rollwise.bits")
 
 
 def policy(function: Function) -> Function:
@@ -331,9 +338,13 @@ class Game:
         """The meaning of a number in a field, for plots: ``1 4 9`` for the set 530.
 
         `name` is the name of the field, or ``board.0`` in a tuple. By default the name of a member
-        of an enumeration, and else empty: the number is shown.
+        of an enumeration, the members of a set that rules give to `rollwise.bits`, and else empty:
+        the number is shown.
         """
-        return field_words(self).get(name, {}).get(number, "")
+        text, kind = field_words(self).get(name, {}).get(number, ""), type(self)
+        if text or number < 0 or name not in _sets(kind):  # type: ignore[arg-type]
+            return text
+        return " ".join(str(k) for k in range(number.bit_length()) if number >> k & 1) or "none"
 
     def action_text(self, s: Any, *action: Any, **_: Any) -> str:
         """The name of an action without an entry in `action_names`, the same in all states.

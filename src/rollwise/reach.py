@@ -80,6 +80,31 @@ def functions_reached(start: Iterable[Any], home: type) -> Iterator[FunctionType
             queue += [getattr(place, name) for name in sorted(names) if hasattr(place, name)]
 
 
+def attributes_given(functions: Iterable[FunctionType], module: str) -> set[str]:
+    """The attributes given first to functions of a module: `open` in ``bits.has(s.open, 3)``."""
+    found = set()
+    for function in functions:
+        scope = function.__globals__
+        for code in codes_in(function.__code__):
+            called: Any = None
+            local = False  # a local variable was loaded for the call
+            for step in get_instructions(code):
+                name = step.argval if isinstance(step.argval, str) else ""
+                if step.opname == "LOAD_GLOBAL":
+                    called, local = scope.get(name), False
+                elif step.opname in ("LOAD_ATTR", "LOAD_METHOD") and isinstance(called, ModuleType):
+                    called = getattr(called, name, None)
+                elif step.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+                    if local and getattr(called, "__module__", None) == module:
+                        found.add(name)
+                    called = None
+                elif step.opname.startswith(("LOAD_FAST", "LOAD_DEREF")):
+                    called, local = None if local else called, True
+                elif step.opname not in ("PUSH_NULL", "CACHE"):
+                    called = None
+    return found
+
+
 def _is_rule(function: FunctionType) -> bool:
     """Whether users wrote a function, in a file or as a text; it is no function of NumPy."""
     file = function.__code__.co_filename

@@ -269,10 +269,13 @@ def _html_table(rows: Rows, name: str) -> str:
         heads = line(rows.heads, "th", " scope='col'")
         head = f"<thead><tr>{heads}</tr></thead>"
     body = "\n".join(f"<tr>{line(cells, 'td')}</tr>" for cells in rows.cells)
-    return (
-        f"<div class='scroll' tabindex='0' role='region' aria-label='{html.escape(name)}'>"
-        f"<table>{head}<tbody>{body}</tbody></table></div>"
-    )
+    return scrolling(f"<table>{head}<tbody>{body}</tbody></table>", name)
+
+
+def scrolling(table: str, name: str) -> str:
+    """A table that scrolls where the screen is narrow, with its name for screen readers."""
+    region = f"<div class='scroll' tabindex='0' role='region' aria-label='{html.escape(name)}'>"
+    return f"{region}{table}</div>"
 
 
 class GameDocument(Document, frozen=True, kw_only=True):

@@ -25,7 +25,7 @@ from rollwise.graph import Action, Outcome
 from rollwise.graph.policies import Policy
 from rollwise.kernels.environment import EITHER, FIRST
 from rollwise.play.games import MOST_MOVES
-from rollwise.words import as_other_sees
+from rollwise.words import as_next_sees
 
 gymnasium = need("gymnasium")
 
@@ -247,7 +247,7 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
         if self.shows_end and outcome.is_over:
             self._end = self.arena.narrator.finals(outcome.action.index)[outcome.number]
             if who == "opponent" and self._end is not None:
-                seen = zip(as_other_sees(self.graph), self._end, strict=True)
+                seen = zip(as_next_sees(self.graph), self._end, strict=True)
                 self._end = tuple(self._end[k] if k >= 0 else x for k, x in seen)
 
     def render(self) -> str | None:

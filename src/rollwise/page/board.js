@@ -221,31 +221,44 @@ function blanks(game) {
 }
 
 // The cards of a field: 0 is the mover's, 1 the next player's, null that of all. A tuple with a number
-// for each player, or for each other player, is a card for each. `alike` are the fields with the same
-// number of other players: their bars have one scale.
+// for each player, or for each other player, is a card for each, also where the numbers stay in place at
+// the end of a turn. `alike` are the fields with the same number of other players: their bars have one scale.
 function owned(game, field, list) {
-  const n = game.head.players;
-  const first = n > 2 && list.length === n - 1 ? 1 : 0;
-  const isOfSeats = n > 2 ? list.length === n - first : n === 2 && list.length === 2 && game.head.seen_by_other[list[0]] === list[1];
-  if (isOfSeats) return list.map((f, k) => ({ owner: first + k, field, list: [f], alike: list }));
-  const owner = ownerOf(game, list[0], field);
-  return [{ owner, field, list, alike: owner === null ? [list[0]] : [list[0], game.head.seen_by_other[list[0]]] }];
+  const owners = list.map((f) => ownerOf(game, f));
+  const { players } = game.head;
+  const first = players - list.length;
+  if (players > 2 && owners[0] === null && (first === 0 || first === 1)) return list.map((f, k) => ({ owner: first + k, field, list: [f], alike: list }));
+  return [...new Set(owners)].map((owner) => {
+    const own = list.filter((_, k) => owners[k] === owner);
+    return { owner, field, list: own, alike: owner === null ? [own[0]] : circle(game, own[0]) };
+  });
 }
 
-// 0 for a field of the mover, 1 for one of the opponent, null for one of both.
-function ownerOf(game, f, field) {
-  const other = game.head.seen_by_other[f] ?? f;
-  if (game.head.players !== 2 || other === f || other < 0) return null;
-  if (OTHERS.test(field) !== OTHERS.test(game.fieldNames[other])) return OTHERS.test(field) ? 1 : 0;
-  return f < other ? 0 : 1;
+// The number of a field with those of the other players, as the next ones see them.
+function circle(game, f) {
+  const found = [f];
+  for (let k = 1; k < game.head.players; k++) {
+    const next = game.head.seen_by_next[found.at(-1)];
+    if (!(next >= 0)) return [f];
+    found.push(next);
+  }
+  return found;
 }
 
-// The card of a field. Fields of two players have one title: their names may say only whose they are.
+// The number of seats from the mover to the player of a field; null for one of all.
+function ownerOf(game, f) {
+  const fields = circle(game, f);
+  if (game.head.players < 2 || fields.length === 1 || new Set(fields).size < fields.length) return null;
+  const named = fields.filter((one) => !OTHERS.test(game.fieldNames[one].split(".")[0]));
+  const own = named.length === 1 ? named[0] : Math.min(...fields);
+  return fields.indexOf(own);
+}
+
+// The card of a field. The fields of all players have one title: their names may say only whose they are.
 function fieldCard(game, row, field, list, owner, alike) {
   const [f] = list;
   const abouts = game.head.fields_about ?? {};
-  const isOfOther = owner === 1 && game.head.players === 2 && game.head.seen_by_other[f] >= 0;
-  const [whole] = game.fieldNames[isOfOther ? game.head.seen_by_other[f] : f].split(".");
+  const [whole] = game.fieldNames[owner > 0 ? circle(game, f)[owner] ?? f : f].split(".");
   const own = abouts[whole] ?? "";
   const isNamed = owner === null || !OWNERS.test(whole);
   const title = isNamed ? whole.replaceAll("_", " ") : OWN.test(own) ? own.replace(OWN, "") : "";

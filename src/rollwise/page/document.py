@@ -46,7 +46,7 @@ from rollwise.plot.fields import changes_along, often_met, set_fields
 from rollwise.thumb.language import Rule
 from rollwise.thumb.sentences import sentence_of
 from rollwise.words import Narrator
-from rollwise.words.narration import FACES, as_other_sees
+from rollwise.words.narration import FACES, as_next_sees
 
 MADE_BY = f"rollwise {__version__}"
 FORMAT = 1
@@ -138,7 +138,7 @@ def document(
         "deeds": words.deeds,
         "board": words.board,
         "n_ends": words.n_ends,
-        "seen_by_other": _seen_by_other(solution),
+        "seen_by_next": _seen_by_next(solution),
         "is_open": False,
         "api": api,
         "parts": {name: len(part) for name, part in parts.items()},
@@ -172,7 +172,7 @@ def open_document(part: Solution, facts: OpenFacts, api: Api) -> bytes:
         "shares": {},
         "scores": [],
         "faces": [narrator.face_name(face) for face in range(1, FACES + 1)],
-        "seen_by_other": _seen_by_other(part)[: len(facts.fields)],
+        "seen_by_next": _seen_by_next(part)[: len(facts.fields)],
         "is_open": True,
         "api": api,
         "parts": {},
@@ -457,9 +457,9 @@ def _changes_in_turn(graph: StateGraph) -> NDArray[np.int64]:
     return np.asarray((before != graph.fields[graph.outcome_state[goes_on]]).sum(axis=0))
 
 
-def _seen_by_other(solution: Solution) -> list[int]:
+def _seen_by_next(solution: Solution) -> list[int]:
     """The index of each field in the other player's view; -1 where it is unknown."""
     graph, game = solution.graph, solution.game
     if game is not None and game.base_game is not game:  # the other's points stand elsewhere
         return [-1] * len(graph.field_names)
-    return list(as_other_sees(graph))
+    return list(as_next_sees(graph))

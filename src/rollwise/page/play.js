@@ -642,9 +642,11 @@ export class PlayView {
         ? thrown.map(drawDie)
         : el("strong", {}, this.cameOf(entry))];
     }
-    const isScored = game.head.objective !== "win" && entry.gain[entry.seat] !== 0;
-    const score = isScored ? SAY.soFarIs(plain(entry.points + entry.gain[entry.seat])) : "";
-    const came = [this.cameOf(entry), score].filter(Boolean).join("; ");
+    const points = plain(entry.points + entry.gain[entry.seat]);
+    const isEnd = entry.outcome.isOver && game.head.average == null;
+    const isScored = game.head.objective !== "win" && (isEnd || entry.gain[entry.seat] !== 0);
+    const score = isScored && (isEnd ? SAY.scored(points) : SAY.soFarIs(points));
+    const came = [this.cameOf(entry), score].filter((text) => text && (text !== SAY.end || !isScored)).join("; ");
     return [who, " ", did, came && `: ${came}`];
   }
 

@@ -6,6 +6,7 @@ import { plain } from "./figures.js";
 const MOST_CHANGES = 8;
 const NO_NAME = new RegExp(`^(\\d+|${SAY.onlyMove})$`); // of an action that has only a number
 const MOST_NAMED_OUTCOMES = 3; // on the button of a choice
+const MOST_OF_ONE = 2; // changes named on the button of a choice with one outcome
 
 export class Speech {
   constructor(game) {
@@ -46,10 +47,15 @@ export class Speech {
   // What can come of an action, in a few words: "1 in 6: the turn's points are lost".
   consequence(s, place) {
     const outcomes = this.game.outcomes(s, place);
-    const told = (outcome) => this.game.told(outcome) || this.#lost(s, outcome) || (this.game.isLayered || this.game.deed(s, place) ? "" : this.#changes(s, outcome, 1));
-    if (outcomes.length < 2) return outcomes.length ? told(outcomes[0]) : "";
+    const changed = (outcome, most) => this.#changes(s, outcome).filter((text) => !this.#everywhere(s).has(text)).slice(0, most).join(", ");
+    const told = (outcome, most = 1) => this.game.told(outcome) || this.#lost(s, outcome) || (this.game.deed(s, place) ? "" : changed(outcome, most));
+    const points = outcomes.some((outcome) => this.game.told(outcome)) ? "" : this.#points(s, place);
+    const parts = points ? [points] : [];
+    if (outcomes.length < 2) {
+      const [alone] = outcomes;
+      return alone?.isOver ? this.came(s, place, alone, true) : [...parts, alone && told(alone, MOST_OF_ONE)].filter(Boolean).join("; ");
+    }
     const { objective } = this.game.head;
-    const parts = [];
     const add = (say, some) => some.length > 0 && parts.push(say(odds(some), some));
     if (objective === "win") {
       const over = outcomes.filter(({ isOver }) => isOver);
@@ -60,12 +66,35 @@ export class Speech {
     if (passing.length < outcomes.filter(({ isOver }) => !isOver).length) {
       add((text, some) => SAY.happens(text, told(some[0]) || SAY.passes), passing);
     }
-    if (!parts.length) {
+    if (!parts.some((part) => part !== points)) {
       const ways = new Map(); // equal texts together
       for (const outcome of outcomes) ways.set(told(outcome), [...(ways.get(told(outcome)) ?? []), outcome]);
       if (ways.size <= MOST_NAMED_OUTCOMES && !ways.has("")) for (const [text, some] of ways) parts.push(SAY.happens(odds(some), text));
     }
     return parts.join("; ");
+  }
+
+  // The points of a choice, where choices differ in theirs.
+  #points(s, place) {
+    const { game } = this;
+    if (game.isThrow(s)) return "";
+    const rewards = game.names(s).map((_, i) => game.rewardOf(s, i));
+    const points = rewards[place];
+    if (rewards.every((one) => one === points)) return "";
+    return game.head.objective === "win" ? this.#paid(points) : SAY.makes(plain(points));
+  }
+
+  // The changes that come of each choice, such as that of a count of turns.
+  #everywhere(s) {
+    if (this.common?.s === s) return this.common.texts;
+    const all = this.game.names(s).flatMap((_, i) => this.game.outcomes(s, i)).filter(({ isOver }) => !isOver).map((outcome) => this.#changes(s, outcome));
+    const texts = new Set(this.game.names(s).length > 1 ? all[0]?.filter((text) => all.every((some) => some.includes(text))) : []);
+    this.common = { s, texts };
+    return texts;
+  }
+
+  #paid(points) {
+    return points > 0 ? SAY.gains(plain(points)) : points < 0 ? SAY.pays(plain(-points)) : "";
   }
 
   // An action as a deed of its player; `{}` is the place of the dice.
@@ -103,7 +132,7 @@ export class Speech {
   // A turn lost by bad luck, in words; empty for other moves.
   lostTurn(s, place, outcome) {
     const isLost = outcome.passes && !outcome.isOver && this.game.outcomes(s, place).some((one) => one.isOver || !one.passes);
-    return isLost ? this.#lost(s, outcome) || this.came(s, place, outcome) : "";
+    return isLost ? this.#lost(s, outcome) || this.game.told(outcome) || this.#named(s, outcome) || this.came(s, place, outcome) : "";
   }
 
   // What a bar of the player had at risk, and lost.
@@ -124,20 +153,20 @@ export class Speech {
     const { game } = this;
     if (game.isThrow(s) && !outcome.isOver) return this.throwText(outcome);
     const told = game.told(outcome);
-    const reward = game.rewardOf(s, place);
-    const paid = [];
-    if (reward && game.head.objective === "win") {
-      paid.push(reward > 0 ? SAY.gains(plain(reward)) : SAY.pays(plain(-reward)));
-    }
+    const paid = game.head.objective === "win" ? [this.#paid(game.rewardOf(s, place))].filter(Boolean) : [];
     if (outcome.isOver) {
-      const ends = [SAY.loses(isYou), game.head.players > 2 && !game.head.has_stakes ? SAY.shares(isYou) : SAY.draw, SAY.wins(isYou)];
+      const { players, has_stakes: hasStakes } = game.head;
+      const even = players > 2 && !hasStakes ? SAY.shares(isYou) : players === 1 && hasStakes ? SAY.nothingGained : SAY.draw;
+      const ends = [SAY.loses(isYou), even, SAY.wins(isYou)];
       const ending = game.head.objective !== "win" ? "" : ends[1 + game.decided(outcome.payoff)];
-      const stake = game.head.has_stakes && outcome.payoff ? ` ${Math.abs(outcome.payoff)}` : "";
+      const stake = hasStakes && outcome.payoff ? ` ${Math.abs(outcome.payoff)}` : "";
       return [told, ...paid, ending + stake].filter(Boolean).join("; ") || SAY.end;
     }
     if (told) return [told, ...paid].join("; ");
     const done = game.outcomes(s, place).length === 1 ? game.deed(s, place) : "";
-    const changed = done || this.#changes(s, outcome) || this.#faces(s, place, outcome);
+    const faces = this.#faces(s, place, outcome);
+    const hasWords = this.game.head.faces.some((name, k) => name !== String(k + 1)); // of its own
+    const changed = done || (hasWords && faces) || this.#named(s, outcome) || faces;
     const passes = outcome.passes ? [SAY.passes] : [];
     return [changed, ...paid, ...passes].filter(Boolean).join("; ") || SAY.nothing;
   }
@@ -160,21 +189,27 @@ export class Speech {
     return texts.size === 1 ? [...texts][0] : "";
   }
 
+  #named(s, outcome) {
+    const changes = this.#changes(s, outcome);
+    return changes.slice(0, MOST_CHANGES).join(", ") + (changes.length > MOST_CHANGES ? " …" : "");
+  }
+
   // The changed fields, as the mover saw them.
-  #changes(s, outcome, most = MOST_CHANGES) {
+  #changes(s, outcome) {
     const { game } = this;
-    if (outcome.isOver || (outcome.passes && game.head.players > 2)) return ""; // numbers of others stand elsewhere
+    if (outcome.isOver) return [];
     const before = game.row(s);
     const after = game.row(outcome.target);
     const told = [];
     game.fieldNames.forEach((name, f) => {
-      const seen = outcome.passes ? game.head.seen_by_other[f] : f;
+      let seen = f; // its place in the view of the next player
+      for (let k = 0; k < outcome.passes && seen >= 0; k++) seen = game.head.seen_by_next[seen];
       const isOfThrow = game.head.has_throws && /^(throw(\.\d+)?|rolls_left)$/.test(name);
       if (isOfThrow || seen < 0 || before[f] === after[seen]) return;
       const [from, to] = [before[f], after[seen]].map((x) => (x === game.head.no_throw ? "–" : game.valueText(f, x)));
       told.push(`${name} ${from} → ${to}`);
     });
-    return told.slice(0, most).join(", ") + (told.length > MOST_CHANGES ? " …" : "");
+    return told;
   }
 }
 

@@ -175,9 +175,11 @@ export const SAY = {
   loses: (isYou) => (isYou ? "you lose" : "loses"),
   shares: (isYou) => (isYou ? "you share the win" : "shares the win"),
   draw: "a draw",
+  nothingGained: "nothing gained",
   end: "the end",
   gains: (points) => `gains ${points}`,
   pays: (points) => `pays ${points}`,
+  makes: (points) => `${points} ${points === "1" ? "point" : "points"}`,
   soFarIs: (points) => `${points} so far`,
 
   // results

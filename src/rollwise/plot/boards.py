@@ -25,7 +25,7 @@ from rollwise.boards import KINDS, Board, Cell
 from rollwise.plot.fields import field_text, often_met
 from rollwise.plot.style import BLUE, FONT, GREY, NARROW, ORANGE, WIDE, Picture, Sheet
 from rollwise.words import Narrator
-from rollwise.words.narration import as_other_sees
+from rollwise.words.narration import as_next_sees
 
 MOST, MOST_TRIED = 12, 1_000  # boards of a figure, and positions looked at
 SIDE, LETTER, LINE = 26, 7.2, 17  # of a cell, of a letter, and between lines: pixels
@@ -208,16 +208,14 @@ class Cards:
         """The ends of the scale of each field; fields with the same number of players share one."""
         graph = self.solution.graph
         low, high = graph.fields.min(axis=0), graph.fields.max(axis=0)
-        names = [name.partition(".")[0] for name in graph.field_names]
-        groups = [[f for f, name in enumerate(names) if name == whole] for whole in {*names}]
-        groups = [group for group in groups if graph.players - len(group) in (0, 1)]
         game = self.solution.game
-        if graph.players <= 2:
-            groups = []
-        if graph.players == 2 and (game is None or game.base_game is game):
-            groups = [[f, seen] for f, seen in enumerate(as_other_sees(graph)) if seen > f]
-        for group in groups:
-            low[group], high[group] = low[group].min(), high[group].max()
+        if graph.players > 1 and (game is None or game.base_game is game):
+            seen = as_next_sees(graph)
+            for field in range(len(seen)):
+                group = [field]
+                while seen[group[-1]] not in (field, -1):
+                    group.append(seen[group[-1]])
+                low[group], high[group] = low[group].min(), high[group].max()
         return low.tolist(), high.tolist()
 
     def _marked(self, state: int, board: Board) -> set[tuple[int, int]]:

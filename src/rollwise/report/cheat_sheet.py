@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 from contextlib import suppress
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +17,7 @@ from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.documents.balance import Balanced
 from rollwise.documents.learned import thumb_document
-from rollwise.documents.model import Rows, html_of
+from rollwise.documents.model import Rows, html_of, scrolling
 from rollwise.errors import UsageError
 from rollwise.graph.choices import has_choice
 from rollwise.machine.atomic_files import HtmlPage
@@ -28,6 +28,7 @@ from rollwise.plot.pages import document, embed, resource, style
 
 FORMATS = (".html", ".pdf")
 MOST_LIMITS = 10
+MOST_AGAIN = 1 / 3  # of the columns, with another best action above the limit; Pig has 26 %
 
 
 def check_sheet(path: Path) -> None:
@@ -127,7 +128,8 @@ def limit_table(solution: Solution) -> str:
     """From which number in a field on an action is best, by up to two other fields.
 
     Of many numbers of a field some are shown, evenly spread. Further fields have their most
-    frequent numbers. The table is empty where limits don't describe the whole decision.
+    frequent numbers. The table is empty where limits don't describe the whole decision, and where
+    all of them are the same.
     """
     graph = solution.graph
     states = np.flatnonzero(has_choice(graph))
@@ -137,7 +139,7 @@ def limit_table(solution: Solution) -> str:
         limits = find_limits(solution, states, [])
     except UsageError:
         return ""
-    if not limits.tells_all:
+    if not limits.tells_all or limits.again > MOST_AGAIN * len(limits.states):
         return ""
     table = graph.rows[limits.states]
     counts = {f: len(np.unique(column)) for f, column in enumerate(table.T) if f != limits.field}
@@ -168,12 +170,18 @@ def limit_table(solution: Solution) -> str:
     xs = list(product(*columns))
     heads = [text(f, x) for f, some in zip(across, columns, strict=True) for x in some] or [""]
     head = "".join(f"<th scope='col'>{html.escape(x)}</th>" for x in heads)
-    rows = ""
-    for y in ys:
-        cells = [values.get((y, *x)) for x in xs]
-        texts = ["" if z is None else "never" if np.isnan(z) else f"{z:.0f}" for z in cells]
-        side = html.escape(text(down, y))
-        rows += f"<tr><th scope='row'>{side}</th>{''.join(f'<td>{t}</td>' for t in texts)}</tr>"
+    cells = [[values.get((y, *x)) for x in xs] for y in ys]
+    texts = [
+        ["" if z is None else "never" if np.isnan(z) else f"{z:.0f}" for z in line]
+        for line in cells
+    ]
+    if len({*chain.from_iterable(texts)} - {""}) < 2:
+        return ""
+    rows = "".join(
+        f"<tr><th scope='row'>{html.escape(text(down, y))}</th>"
+        f"{''.join(f'<td>{t}</td>' for t in line)}</tr>"
+        for y, line in zip(ys, texts, strict=True)
+    )
     fields = [graph.columns[f] for f in (down, *across)]
     told = f"{name.capitalize()} from this {along} on"
     if across:
@@ -181,7 +189,8 @@ def limit_table(solution: Solution) -> str:
     words = html.escape(". ".join(["; ".join([told, *shared]), *limit_notes(limits)]) + ".")
     words = words.replace("..", ".")
     corner = html.escape(" \\ ".join(fields))
-    return f"<p>{words}</p><table class='limits'><tr><th>{corner}</th>{head}</tr>{rows}</table>"
+    table_html = f"<table class='limits'><tr><th>{corner}</th>{head}</tr>{rows}</table>"
+    return f"<p>{words}</p>{scrolling(table_html, told)}"
 
 
 def _some(numbers: NDArray[np.int32]) -> list[int]:

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from rollwise.words.game_words import Words, in_words, word_faults
-from rollwise.words.narration import Narrator, as_other_sees
+from rollwise.words.narration import Narrator, as_next_sees
 
-__all__ = ["Narrator", "Words", "as_other_sees", "in_words", "word_faults"]
+__all__ = ["Narrator", "Words", "as_next_sees", "in_words", "word_faults"]

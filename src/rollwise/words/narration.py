@@ -32,6 +32,7 @@ from rollwise.then import END, bits_of, is_over, payoff, round_the_table, skip
 from rollwise.words.game_words import Words
 
 SAMPLE = 4096  # number of passes examined
+LIKENESS = 0.5  # least correlation of another player's number before and after a turn passes
 MOST_CHANGES = 8  # named in a sentence
 YOU = "you"  # the name of the user in sentences
 FACES = 20  # most of a die whose number of sides is unknown
@@ -40,11 +41,12 @@ MOST_TRIES = 10_000  # largest number of throws in search of an outcome
 TRIES_AT_ONCE = 64
 
 
-def as_other_sees(graph: StateGraph) -> tuple[int, ...]:
-    """The field of each number as the opponent sees it: my score is the opponent's "rival".
+def as_next_sees(graph: StateGraph) -> tuple[int, ...]:
+    """The field of each number as the next player sees it: my score is a "rival" there.
 
-    Rules don't name the fields exchanged at a PASS. Most fields keep their value in a turn, and
-    exchanged fields agree more often than other pairs.
+    Rules don't name the fields exchanged at a PASS. Most fields keep their value in a turn, so
+    exchanged fields agree, and vary together, more often than other pairs. Those of three or more
+    players go round the table: the numbers of all seats form a cycle.
 
     Returns
     -------
@@ -52,7 +54,7 @@ def as_other_sees(graph: StateGraph) -> tuple[int, ...]:
         For field i before a PASS, its field in the state after it, if its value hasn't changed.
         -1 for a field that only names the player to move.
     """
-    passes = np.flatnonzero(graph.outcome_passes & (graph.outcome_state >= 0))
+    passes = np.flatnonzero((graph.outcome_passes == 1) & (graph.outcome_state >= 0))
     passes = passes[graph.outcome_state[passes] < graph.n_states]
     n = len(graph.field_names)
     if not len(passes):
@@ -62,20 +64,51 @@ def as_other_sees(graph: StateGraph) -> tuple[int, ...]:
     before: NDArray[np.int32] = graph.fields[graph.action_state[actions]]
     after: NDArray[np.int32] = graph.fields[graph.outcome_state[passes]]
     agree = (before[:, :, None] == after[:, None, :]).mean(axis=0)
-    agree = agree + agree.T
     # a throw among the fields is nobody's
     own = [f for f, name in enumerate(graph.field_names) if name not in graph.throw_names]
-    pairs = [(i, j) for i in own for j in own if i <= j]
     seen = list(range(n))
-    free = set(own)
-    for i, j in sorted(pairs, key=lambda pair: -agree[pair]):
-        if i in free and j in free:
-            seen[i], seen[j] = j, i
-            free -= {i, j}
+    together = _together(before, after)
+    alike = agree + (agree.T if graph.players == 2 else together)
+    here, there = set(own), set(own)  # fields without a counterpart, before and after
+    pairs = [(i, j) for i in own for j in own]
+    for i, j in sorted(pairs, key=lambda pair: (-alike[pair], pair)):
+        if i in here and j in there:
+            seen[i] = j
+            here -= {i}
+            there -= {j}
+            if graph.players == 2:
+                seen[j] = i
+                here -= {j}
+                there -= {i}
+    if graph.players > 2:
+        seen = _of_seats(seen, together, graph.players)
     for i in own:
         if seen[i] == i and agree[i, i] == 0 and len(np.unique(before[:, i])) <= 2:
             seen[i] = -1
     return tuple(seen)
+
+
+def _together(before: NDArray[np.int32], after: NDArray[np.int32]) -> NDArray[np.float64]:
+    """The correlation of each field before a turn passes with each one after it; 0 if negative."""
+    spread = [fields - fields.mean(axis=0) for fields in (before, after)]
+    one, other = (fields / np.maximum(fields.std(axis=0), 1e-9) for fields in spread)
+    return np.asarray(np.maximum(one.T @ other / len(before), 0))
+
+
+def _of_seats(seen: list[int], together: NDArray[np.float64], players: int) -> list[int]:
+    """The cycles with a field for each of several players; other fields stay where they are.
+
+    The mover's own number may be a new one, those of the others are mostly as before.
+    """
+    kept = list(range(len(seen)))
+    for f in kept[:]:
+        cycle = [f]
+        while seen[cycle[-1]] != f:
+            cycle.append(seen[cycle[-1]])
+        likeness = sorted(together[i, seen[i]] for i in cycle)
+        if len(cycle) == players and likeness[1] > LIKENESS:
+            kept[f] = seen[f]
+    return kept
 
 
 def changes(
@@ -90,7 +123,7 @@ def changes(
     Parameters
     ----------
     seen : tuple of int, optional
-        `as_other_sees`, if the turn has passed.
+        `as_next_sees`, if the turn has passed.
     meaning : callable
         Gives the words for a number in a field; without words it is written as a number.
     """
@@ -166,8 +199,8 @@ class Narrator:
         return base_actions(self.graph, self.source)
 
     @cached_property
-    def _seen_by_other(self) -> tuple[int, ...]:
-        return as_other_sees(self.graph)
+    def _seen_by_next(self) -> tuple[int, ...]:
+        return as_next_sees(self.graph)
 
     def _at(self, action: int) -> tuple[Any, ...]:
         """The state of an action in the form of the rules, its throw, and the rolls left."""
@@ -259,7 +292,9 @@ class Narrator:
         text = self.told(action, number)
         if outcome.ending is not None:
             result, _, stake = outcome.ending_text.partition(" ")
-            then = {"win": "wins", "lose": "loses", "draw": "a draw", "end": ""}.get(result, result)
+            then = {"win": "wins", "lose": "loses", "draw": _drawn(outcome), "end": ""}.get(
+                result, result
+            )
             then = f"{then} {stake}".strip()
             return "; ".join(part for part in (text, then) if part) or "the end"
         if text:
@@ -276,10 +311,12 @@ class Narrator:
         s, t = outcome.action.state.index, outcome.target
         if not outcome.passes:
             return changes(self.graph, s, t, meaning=self.field_text)
-        # the points of the other player stand elsewhere, and those of several in other places
-        if self.source is not self.graph or self.graph.players > 2:
+        if self.source is not self.graph:  # the points of the other player stand elsewhere
             return ""
-        return changes(self.graph, s, t, self._seen_by_other, self.field_text)
+        seen = tuple(range(len(self._seen_by_next)))
+        for _ in range(outcome.seats_on):
+            seen = tuple(k if k < 0 else self._seen_by_next[k] for k in seen)
+        return changes(self.graph, s, t, seen, self.field_text)
 
     def told(self, action: int, number: int, faces: Sequence[int] = ()) -> str:
         """The outcome of an action in the rules' own words, or its throw; empty without words."""
@@ -328,7 +365,7 @@ class Narrator:
                     ends[number] = self._row_at_end(end)
         rows = [end for end in ends if end is not None]
         if rows and self.graph.players == 2:
-            fields, seen = taken.state.fields, self._seen_by_other
+            fields, seen = taken.state.fields, self._seen_by_next
             turned = tuple(rows[0][k] if k >= 0 else x for k, x in zip(seen, rows[0], strict=True))
             if _far(turned, fields, seen) < _far(rows[0], fields, seen):
                 ends = [
@@ -405,8 +442,9 @@ class Narrator:
             return f"{who} {conjugated(deed, who)}"
         came = [self.told(action, number, faces)]
         if not (deed or came[0] or outcome.is_over):
-            nothing = _passing(outcome, names) if outcome.passes else "nothing changes"
-            came = [self._changed(outcome) or nothing]
+            passes = _passing(outcome, names) if outcome.passes else "nothing changes"
+            came = [self._changed(outcome) or passes]
+            came += [passes] if outcome.passes and len(names) > 2 and came != [passes] else []
         came += [
             self._score(action, outcome, points),
             _result(who, outcome) if len(names) < 3 else _winners(outcome, names),
@@ -565,7 +603,13 @@ def _result(who: str, outcome: Outcome) -> str:
     """The winner at the end of the game, and the amount in a game for stakes."""
     if outcome.ending in ("win", "lose"):
         return f"{who} {conjugated(outcome.ending_text, who)}"
-    return "a draw" if outcome.ending == "draw" else ""
+    return _drawn(outcome) if outcome.ending == "draw" else ""
+
+
+def _drawn(outcome: Outcome) -> str:
+    """A draw; one player for stakes draws with nobody."""
+    graph = outcome.graph
+    return "nothing gained" if graph.players == 1 and graph.has_stakes else "a draw"
 
 
 def _winners(outcome: Outcome, names: Sequence[str]) -> str:
