@@ -49,6 +49,7 @@ from rollwise.numbers.printed import (
     rounded_up,
     scaled,
 )
+from rollwise.numbers.shares import seat_names
 
 if TYPE_CHECKING:
     import polars as pl
@@ -176,7 +177,6 @@ class Advised(GameDocument, frozen=True, kw_only=True, tag="rollwise/advise/1"):
         """Each action or throw with its probability and the results of all seats."""
         from rollwise.answer.advice import share_text
         from rollwise.many.equilibrium import gain_text, sure_text
-        from rollwise.numbers.shares import seat_names
 
         rows: list[ActionRow | ThrowRow] = [*(self.actions or ()), *(self.throws or ())]
         bound = max(as_number(row.error_bound) for row in rows)
@@ -297,6 +297,14 @@ class GridTable(GameDocument, frozen=True, kw_only=True, tag="rollwise/table/gri
     win_probability_grid: Annotated[
         Maybe[list[list[Number]]], unit("probability", "-1: no position")
     ] = UNSET
+    seat_grids: Annotated[
+        Maybe[list[list[list[Number]]]],
+        about("of three or more players: the same of each seat, from the mover on"),
+    ] = UNSET
+    probability_grid: Annotated[
+        Maybe[list[list[Number]]],
+        unit("probability", "of the action in an equilibrium; -1: no position"),
+    ] = UNSET
     error_bound: Bound
 
     def blocks(self) -> Iterator[str | Rows]:
@@ -308,21 +316,25 @@ class GridTable(GameDocument, frozen=True, kw_only=True, tag="rollwise/table/gri
             f"{legend}-1: no position)"
         )
         yield Aligned.matrix(self.action_grid, origin, "d")
-        what, scale, form, worth = self.unit, 1, ".6f", self.value_grid
+        if mixed := sum(0 < as_number(x) < 1 for row in self.probability_grid or () for x in row):
+            yield (
+                f"In {how_many(mixed, 'position')} the equilibrium mixes actions; the likeliest is "
+                "shown"
+            )
+        unit, scale, form, missing = "", 1, ".6f", "nan"
+        mine = self.win_probability_grid or self.value_grid or []
         if self.win_probability_grid:
-            what, scale, form = f"{what} in %", 100, ".4f"
-            worth = [
-                [-1 if x == -1 else 100 * as_number(x) for x in row]
-                for row in self.win_probability_grid
-            ]
+            unit, scale, form, missing = " in %", 100, ".4f", "-1"
         sure = f"certified ± {rounded_up(scaled(as_number(self.error_bound), scale))}"
         sure = "estimated" if self.kind == "estimated" else sure
-        missing = "nan" if scale == 1 else "-1"
-        yield (
-            f"\n{what.capitalize()} with that action ({sure} before it was rounded; {missing}: "
-            "no position)"
-        )
-        yield Aligned.matrix(worth or [], origin, form)
+        several = self.seat_grids or []
+        names_of_seats = seat_names(len(several)) if several else [""]
+        for name, worth in zip(names_of_seats, several or [mine], strict=True):
+            of = f" of {name}{unit}, if all play the equilibrium"
+            whose = self.unit.capitalize() + (of if name else f"{unit} with that action")
+            yield f"\n{whose} ({sure} before it was rounded; {missing}: no position)"
+            cells = [[x if x == -1 else scale * as_number(x) for x in row] for row in worth]
+            yield Aligned.matrix(cells if self.win_probability_grid else worth, origin, form)
 
 
 def with_rows(rows: pl.DataFrame) -> dict[str, Any]:
@@ -349,7 +361,7 @@ def grid_document(solution: Solution, found: Grid) -> GridTable:
         list(range(int(begin), int(begin) + n))
         for begin, n in zip(found.origin, found.actions.shape, strict=True)
     )
-    actions = found.actions.tolist()
+    actions, seats = found.actions.tolist(), found.seats.tolist()
     labels = sorted({label for row in actions for label in row if label >= 0})
     return GridTable.on(
         solution.graph,
@@ -362,7 +374,9 @@ def grid_document(solution: Solution, found: Grid) -> GridTable:
         column_numbers=columns,
         action_grid=actions,
         error_bound=found.error_bound,
-        **{"value_grid" if solution.is_score else "win_probability_grid": found.worth.tolist()},
+        seat_grids=seats if len(seats) > 1 else UNSET,
+        probability_grid=UNSET if found.chances is None else found.chances.tolist(),
+        **{"value_grid" if solution.is_score else "win_probability_grid": seats[0]},
     )
 
 
