@@ -193,6 +193,7 @@ export pig players=3 target=4 --to drn | give their policy & --to prism
 simulate pig players=3 target=4 --policy random --against random --tell | isn't for games of three
 simulate pig players=3 target=4 --policy random,random --tell | has 3 seats, and 2 policies
 simulate threes dice=2 --policy random,random --tell | is a game for one
+solve super-six players=3 sticks=2 | too few for 3 players
 solve pig players=3 as=within | as=within is for one player or two
 solve craps as=within turns=0 | turns must be from 1
 solve pig as=average | no end

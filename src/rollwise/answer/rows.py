@@ -26,7 +26,7 @@ from rollwise.numbers.printed import CHANCE_ROUNDING
 if TYPE_CHECKING:
     import polars as pl
 
-    from rollwise.answer.evaluation import Evaluation
+    from rollwise.answer.evaluation import Evaluation, Shares
     from rollwise.answer.solution import Solution
     from rollwise.graph.policies import Policy
 
@@ -205,16 +205,22 @@ def action_column(solution: Solution, label: int) -> str:
     return f"{'value' if solution.is_score else 'P'}_{solution.space.vocabulary.text(label)}"
 
 
+SEAT = "seat"  # the column of the player to move, from 1
+
+
 def evaluated_rows(
-    graph: StateGraph, policy: Policy, found: Evaluation, where: str | None = None
+    graph: StateGraph,
+    policies: Sequence[Policy],
+    found: Evaluation | Shares,
+    where: str | None = None,
 ) -> pl.DataFrame:
     """The value of a policy in every position in which it moves, in the order of the fields.
 
     Parameters
     ----------
-    policy : Policy
-        The evaluated policy.
-    found : Evaluation
+    policies : sequence of Policy
+        The evaluated policy; or with different policies of the seats those of all.
+    found : Evaluation or Shares
         Of all states.
     where : str, optional
         A choice of rows, as in `rollwise.Solution.table`.
@@ -224,7 +230,9 @@ def evaluated_rows(
     polars.DataFrame
         A column for each field, then ``action`` (null where the policy mixes, and before a
         throw), ``value``, ``win_probability`` (null for points or stakes) and ``error_bound``
-        (null without a proof).
+        (null without a proof). Of `Shares` the result of each seat from the mover on instead of
+        value and win probability. If the seats have different policies, the first column is the
+        seat to move, and each position has a row for each of them.
 
     Raises
     ------
@@ -236,24 +244,22 @@ def evaluated_rows(
 
     states = graph.positions
     states = states[in_order(graph.states[states])]
-    values = found.values[states]
-    sure = np.flatnonzero(policy.probability == 1.0)
-    actions = np.full(graph.n_states, -1, np.int64)
-    actions[graph.action_state[sure]] = sure
-    chosen = actions[states]
-    bounds = None if found.bounds is None else found.bounds[states]
-    fields = zip(graph.field_names, graph.states[states].T, strict=True)
-    columns = {
-        **{name: column for name, column in fields if name not in graph.throw_names},
-        "action": graph.action_label[chosen],
-        "value": values,
-        "win_probability": graph.view.win_probability(values),
-        "error_bound": bounds,
-    }
-    frame = frame_of(columns, len(states), graph.vocabulary)
-    has_name = pl.Series((chosen >= 0) & (not graph.throw_names))
-    frame = frame.with_columns(action=pl.when(has_name).then("action"))
-    return frame if where is None else frame.filter(rows_where(frame, where, graph.vocabulary))
+    fields = dict(zip(graph.field_names, graph.states[states].T, strict=True))
+    fields = {name: column for name, column in fields.items() if name not in graph.throw_names}
+    frames = []
+    for seat, policy in enumerate(policies):
+        sure = np.flatnonzero(policy.probability == 1.0)
+        actions = np.full(graph.n_states, -1, np.int64)
+        actions[graph.action_state[sure]] = sure
+        chosen = actions[states]
+        mover = {SEAT: np.full(len(states), seat + 1)} if len(policies) > 1 else {}
+        columns = {**mover, **fields, "action": graph.action_label[chosen]}
+        columns |= found.columns_of(states, seat)
+        frame = frame_of(columns, len(states), graph.vocabulary)
+        has_name = pl.Series((chosen >= 0) & (not graph.throw_names))
+        frames.append(frame.with_columns(action=pl.when(has_name).then("action")))
+    rows = pl.concat(frames)
+    return rows if where is None else rows.filter(rows_where(rows, where, graph.vocabulary))
 
 
 Ints = NDArray[np.int64]

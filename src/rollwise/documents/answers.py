@@ -462,7 +462,7 @@ class Evaluated(PolicyWorth, frozen=True, kw_only=True, tag="rollwise/evaluate/1
 
     def blocks(self) -> Iterator[str | Rows]:
         if self.policies:
-            yield self.title
+            yield f"{self.title}, at {state_text(self.state)}" if self.state else self.title
             numbers, worst = seats_text(self, as_number(self.error_bound))
             for seat, (name, number) in enumerate(zip(self.policies, numbers, strict=True), 1):
                 yield f"  seat {seat}, {name}, {self.gets} {number}"
@@ -536,22 +536,28 @@ def evaluation_document(
     return Evaluated.on(graph, equally_good=ties, **facts)
 
 
-def shares_document(graph: StateGraph, found: Shares, ties: Ties | None = None) -> Evaluated:
+def shares_document(
+    graph: StateGraph, found: Shares, ties: Ties | None = None, state: int | None = None
+) -> Evaluated:
     """The result of each seat, with a policy for each.
 
     Parameters
     ----------
     ties : Ties, optional
         The effect of the choice among equally good actions of an optimal policy.
+    state : int, optional
+        The position, with the first seat to move; the start unless given.
     """
+    results = found.at(state or 0)
     return Evaluated.on(
         graph,
         kind="certified",
         unit=graph.view.worth_name,
         draws=graph.has_draws,
         policies=list(found.policies),
-        **seats_worth(graph, found.win_probabilities),
-        error_bound=found.error_bound,
+        state=UNSET if state is None else state_fields(graph, state),
+        **seats_worth(graph, results.win_probabilities),
+        error_bound=results.error_bound,
         equally_good=ties or UNSET,
     )
 

@@ -48,7 +48,7 @@ from rollwise.kernels.chances import UNIT
 from rollwise.many.component import MARGIN, SAME, Component, equilibria_by_support
 from rollwise.many.finding import Found, find_profile
 from rollwise.many.proving import Ties, find_ties, means_after, prove_profile
-from rollwise.many.seats import Stakes, build_seats, has_payoffs, worth_column
+from rollwise.many.seats import Stakes, build_seats, has_payoffs, seat_columns
 from rollwise.many.table import Table, table_of
 from rollwise.numbers.printed import Printed, column, how_many, in_common, percents, rounded_up
 from rollwise.numbers.randomness import check_seed
@@ -273,8 +273,7 @@ class Equilibrium(InWords):
 
     def by_seat(self, worths: Floats) -> dict[str, Floats]:
         """A column of values for each seat, from (n, players) float64."""
-        name = worth_column(self.graph)
-        return {f"{name}.{seat}": column for seat, column in enumerate(worths.T)}
+        return seat_columns(self.graph, worths)
 
     def said_of(self, state: int) -> list[str]:
         """The mixture of the mover in a position, and the values of the others: lines of text."""

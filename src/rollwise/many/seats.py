@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from rollwise.builders import build, build_with_report
 from rollwise.derive.changed import with_draw
-from rollwise.derive.seats import take_seats
+from rollwise.derive.seats import Seats, take_seats
 from rollwise.errors import RulesError
 from rollwise.game import Game, has_many, require_game
 from rollwise.graph import StateGraph
@@ -165,7 +165,12 @@ def has_payoffs(graph: StateGraph) -> bool:
 
 def worth_column(graph: StateGraph) -> str:
     """The name of the column with the values of a seat."""
-    return "payoff" if has_payoffs(graph) else "win_probability"
+    return "payoff" if graph.is_score else "win_probability"
+
+
+def seat_columns(graph: StateGraph, worths: Floats) -> dict[str, Floats]:
+    """A column of values for each seat from the mover on, from (n, players) float64."""
+    return {f"{worth_column(graph)}.{seat}": column for seat, column in enumerate(worths.T)}
 
 
 def seen_from(
@@ -190,9 +195,26 @@ def seen_from(
     StateGraph
         For one player. State s with seat j to move is state ``j * n_states + s``.
     """
+    return reached_from(graph, seat, profile, None).graph
+
+
+def reached_from(
+    graph: StateGraph,
+    seat: int,
+    profile: Sequence[Floats | None],
+    starts: Sequence[int] | None,
+) -> Seats:
+    """As `seen_from`, of the positions that play reaches from some states, with any seat to move.
+
+    Parameters
+    ----------
+    starts : sequence of int or None
+        All states unless given.
+    """
     policies = [None if chance is None else Policy("given", chance) for chance in profile]
-    taken = take_seats(graph, policies, lotteries=of_movers(graph, seat)).graph
-    return replace(taken, players=1, objective="win", n_roots=1, endless="forbidden")
+    seats = take_seats(graph, policies, starts, lotteries=of_movers(graph, seat))
+    alone = replace(seats.graph, players=1, objective="win", n_roots=1, endless="forbidden")
+    return replace(seats, graph=alone)
 
 
 def of_movers(graph: StateGraph, seat: int) -> Lotteries:

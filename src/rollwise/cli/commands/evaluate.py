@@ -58,11 +58,12 @@ from rollwise.methods import Setting
 from rollwise.words import in_words
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     import polars as pl
 
-    from rollwise.answer.evaluation import Evaluation
+    from rollwise.answer.evaluation import Evaluation, Shares
     from rollwise.game import Game
     from rollwise.graph import StateGraph
     from rollwise.graph.policies import Policy
@@ -117,7 +118,7 @@ def evaluate(
     from rollwise.methods.result import Status
 
     iterative = {"set": settings, "history": history}
-    others = {"method": method, "against": against, "state": state, "table": table}
+    others = {"method": method, "against": against}
     method = _method(method, **iterative)
     options = typed_settings(settings, SETTINGS, "the method iterative")
     if history == STDOUT:
@@ -129,11 +130,12 @@ def evaluate(
         return
     if has_many(chosen) or "," in policy:
         refuse_with_seats(chosen, **others, **iterative)
-        _print_seats(chosen, policy)
-        return
     if state is not None or table:
         tell_of_cycles(chosen)
     position = None if state is None else read_state(state, chosen)
+    if has_many(chosen) or "," in policy:
+        _tell_seats(chosen, policy, position, where, form, out, table=table)
+        return
     graph, s, mine, theirs, evaluation = _evaluated(
         chosen, (policy, against), position, all_states=table, method=method, **options
     )
@@ -153,13 +155,9 @@ def evaluate(
     counted = "max_sweeps" in options and "theta" not in options
     iterate = evaluation.status is Status.SWEEP_LIMIT and counted
     if table:
-        from rollwise.answer.filters import numbered
-        from rollwise.answer.rows import evaluated_rows
-        from rollwise.graph.layout import members_of
-
         assert mine is not None
-        kept = where and numbered(where, members_of(chosen))
-        _tell_rows(chosen, evaluated_rows(graph, mine, evaluation, kept), form, out, document)
+        rows = _rows(chosen, graph, [mine], evaluation, where)
+        _tell_rows(chosen, rows, form, out, document)
     elif ASKED.json or finished or iterate:
         render(document)
     if not (finished or iterate):
@@ -219,6 +217,22 @@ def _check_rows(table: bool, state: str | None, **rows: Any) -> None:
         refuse("goes with --table", **rows)
 
 
+def _rows(
+    game: Game,
+    graph: StateGraph,
+    policies: Sequence[Policy],
+    found: Evaluation | Shares,
+    where: str | None,
+) -> pl.DataFrame:
+    """The value of policies in every position; parameters as of `evaluated_rows`."""
+    from rollwise.answer.filters import numbered
+    from rollwise.answer.rows import evaluated_rows
+    from rollwise.graph.layout import members_of
+
+    kept = where and numbered(where, members_of(game))
+    return evaluated_rows(graph, policies, found, kept)
+
+
 def _tell_rows(
     game: Game, rows: pl.DataFrame, form: str | None, out: Path | None, document: Evaluated
 ) -> None:
@@ -258,8 +272,17 @@ def _tell_unfinished(found: Evaluation) -> None:
     )
 
 
-def _print_seats(game: Game, policy: str) -> None:
-    """Print the result of each seat, with a policy for each."""
+def _tell_seats(
+    game: Game,
+    policy: str,
+    position: dict[str, Any] | None,
+    where: str | None,
+    form: str | None,
+    out: Path | None,
+    *,
+    table: bool,
+) -> None:
+    """Print or write the result of each seat, with a policy for each."""
     from rollwise.answer.evaluation import evaluate
     from rollwise.answer.references import names_in
     from rollwise.graph.policies import ties_in_play
@@ -267,9 +290,16 @@ def _print_seats(game: Game, policy: str) -> None:
     with Progress() as progress:
         policies = policies_of(game, progress, any_players=True)
         seated = [policies.find(name) for name in names_in(policy)]
-    graph, shares = policies.graph, evaluate(policies, tuple(seated))
-    ties = ties_in_play(graph, *seated) if graph.players == 2 else None
-    render(shares_document(graph, shares, ties))
+        graph = policies.graph
+        state = None if position is None else graph.find(position)
+        shares = evaluate(policies, tuple(seated), starts=None if table else [state or 0])
+    ties = ties_in_play(graph, *seated, start=state or 0) if graph.players == 2 else None
+    document = shares_document(graph, shares, ties, state)
+    if not table:
+        render(document)
+        return
+    movers = seated[: len(shares.values)]
+    _tell_rows(game, _rows(game, graph, movers, shares, where), form, out, document)
 
 
 @app.command("respond")

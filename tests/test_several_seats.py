@@ -1,0 +1,226 @@
+"""Questions about games of several seats, each beside plain sweeps over the rules."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+import pytest
+from cli_runner import output, refusal
+
+import rollwise
+from rollwise.answer.references import Policies
+from rollwise.game import Game
+from rollwise.games import create, find
+from rollwise.games.pig import Pig
+from rollwise.numbers.shares import brought
+from rollwise.then import PASS, PASS_BACK, WIN, is_over, payoff_of, seats_on, shared_by, skip
+
+
+class Tracks(NamedTuple):
+    mine: int
+    others: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Relay(Game):
+    """Four runners: a sure step, or a leap that may fail. Ties at the end share."""
+
+    players: ClassVar[int] = 4
+    action_names: ClassVar = ("step", "leap")
+
+    def start(self):
+        return Tracks(0, (0, 0, 0))
+
+    def actions(self, s):
+        return (0, 1)
+
+    def outcomes(self, s, action):
+        for ways, steps in ((1, 1),) if action == 0 else ((2, 0), (3, 2)):
+            mine, others = s.mine + steps, s.others
+            if mine >= 3:
+                yield ways, shared_by((True, *(k == 2 for k in others))), s
+            else:
+                yield ways, PASS, Tracks(others[0], (*others[1:], mine))
+
+
+@dataclass(frozen=True)
+class Turnabout(Game):
+    """Three players throw a die: 1 gives it back, 2 leaves out the next player; a lazy throw is
+    half as far, and always passes.
+    """
+
+    players: ClassVar[int] = 3
+    action_names: ClassVar = ("throw", "lazy")
+
+    def start(self):
+        return Tracks(0, (0, 0))
+
+    def actions(self, s):
+        return (0, 1)
+
+    def outcomes(self, s, action):
+        for face in (1, 2, 3):
+            mine = s.mine + (face if action == 0 else 1)
+            next_one, last = s.others
+            if mine >= 4:
+                yield 1, WIN, s
+            elif action == 1 or face == 3:
+                yield 1, PASS, Tracks(next_one, (last, mine))
+            else:
+                yield 1, PASS_BACK if face == 1 else skip(2), Tracks(last, (mine, next_one))
+
+
+def game_of(reference, **values):
+    return create(find(reference), {name: str(value) for name, value in values.items()})
+
+
+GAMES = {
+    "pig": lambda: Pig(6, players=3),
+    "super-six": lambda: game_of("super-six", players=3, sticks=4),
+    "threes": lambda: game_of("threes", players=3, dice=2),
+    "relay": Relay,
+    "turnabout": Turnabout,
+}
+
+
+NAMES = [pytest.param(k, marks=[pytest.mark.slow] if k == "threes" else []) for k in GAMES]
+
+
+@cache
+def solved(name):
+    return rollwise.solve(GAMES[name]())
+
+
+def moves_of(solution, name):
+    """A policy as a function from states to the chances of actions."""
+    policy, graph = Policies.of(solution, any_players=True).find(name), solution.graph
+
+    def moves(s):
+        state = graph.view[graph.find(s)]
+        chances = policy.probability[list(state.action_range)].tolist()
+        return {a: p for a, p in zip(state.labels, chances, strict=True) if p}
+
+    return moves
+
+
+def ways_on(game, s, a):
+    """The outcomes of an action: chance, seats on or results from the mover on, next state."""
+    every = [one for one in game.outcomes(s, a) if one[0]]
+    total = sum(ways for ways, _, _ in every)
+    for ways, then, after in every:
+        over = is_over(then)
+        told = brought(1.0 if then == WIN else payoff_of(then), game.players) if over else None
+        yield ways / total, told, seats_on(then, game.players), after
+
+
+def swept(game, moves, each=None, sweeps=1000):
+    """Sums over play of all seats from every state with every seat to move, by plain sweeps.
+
+    ``moves`` has a function for each seat, from states to the chances of actions. The sums are the
+    results of the seats, from the first on, with `each` (of a state and a seat) added on the way.
+    """
+    n, steps, waiting = game.players, {}, [(game.start(), seat) for seat in range(game.players)]
+    while waiting:
+        s, seat = at = waiting.pop()
+        if at in steps:
+            continue
+        steps[at] = [
+            (chance * p, None if told is None else np.roll(np.array(told, float), seat),
+             (after, (seat + on) % n))
+            for a, chance in moves[seat](s).items()
+            for p, told, on, after in ways_on(game, s, a)
+        ]  # fmt: skip
+        waiting += [after for _, told, after in steps[at] if told is None]
+    values = {at: np.zeros(n) for at in steps}
+    for _ in range(sweeps):
+        change = 0.0
+        for at, ways in steps.items():
+            found = sum(p * (values[after] if told is None else told) for p, told, after in ways)
+            found = found if each is None else found + each(*at)
+            change, values[at] = max(change, np.abs(found - values[at]).max()), found
+        if change < 1e-14:
+            break
+    return values
+
+
+# ---- the strategy as matrices
+
+
+def test_a_grid_has_a_matrix_for_each_seat():
+    where = "turn == 0 and rivals.1 == 3"
+    typed = ("table", "pig", "players=3", "target=10", "--where", where)
+    document = json.loads(output(*typed, "--grid", "--json"))
+    rows = json.loads(output(*typed, "--json"))["rows"]
+    assert (document["rows"], document["columns"]) == ("banked", "rivals.0")
+    assert document["win_probability_grid"] == document["seat_grids"][0]
+    cells = 0
+    for row in rows:
+        i = document["row_numbers"].index(row["banked"])
+        j = document["column_numbers"].index(row["rivals.0"])
+        names = document["action_names"]
+        assert names[str(document["action_grid"][i][j])] == row["action"]
+        assert document["probability_grid"][i][j] == row["probability"]
+        for seat, grid in enumerate(document["seat_grids"]):
+            assert grid[i][j] == row[f"win_probability.{seat}"]
+        cells += 1
+    assert cells == sum(x != -1 for row in document["action_grid"] for x in row) == len(rows)
+    text = output(*typed, "--grid")
+    assert "Win probability of the next in %, if all play the equilibrium (certified ±" in text
+
+
+def test_a_grid_says_where_actions_are_mixed():
+    typed = ("table", "pig", "players=3", "sides=3", "target=14", "--grid", "--where")
+    mixed = "banked == 0 and turn == 5"
+    text = output(*typed, mixed)
+    assert "the equilibrium mixes actions; the likeliest is shown" in text
+
+
+# ---- the value of policies in each position
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_value_of_policies_in_each_position(name):
+    solution = solved(name)
+    names, n = ("random", "optimal"), solution.graph.players
+    for given in (["optimal"], [names[k % 2] for k in range(n)]):
+        found = rollwise.evaluate(solution, given)
+        seated = given if len(given) > 1 else given * n
+        naive = swept(solution.game, [moves_of(solution, one) for one in seated])
+        for (s, seat), results in naive.items():
+            mover = seat if len(given) > 1 else 0
+            values = found.values[mover, solution.graph.find(s)]
+            assert values == pytest.approx(np.roll(results, -seat), abs=1e-9)
+        assert np.nanmax(found.bounds) < 1e-11
+
+
+def test_rows_of_each_seat_to_move():
+    typed = ("evaluate", "pig", "players=3", "target=6", "--policy", "optimal,random,hold-at-20")
+    rows = json.loads(output(*typed, "--table", "--json"))["rows"]
+    assert {row["seat"] for row in rows} == {1, 2, 3}
+    first = json.loads(output(*typed, "--json"))
+    shares = [rows[0][f"win_probability.{seat}"] for seat in range(3)]
+    assert shares == pytest.approx(first["win_probabilities"], abs=1e-14)
+    place = {"banked": 3, "rivals.0": 2, "rivals.1": 0, "turn": 2}
+    state = ",".join(f"{name}={number}" for name, number in place.items())
+    there = json.loads(output(*typed, "--state", state, "--json"))
+    (row,) = [row for row in rows if row["seat"] == 1 and place.items() <= row.items()]
+    shares = [row[f"win_probability.{seat}"] for seat in range(3)]
+    assert shares == pytest.approx(there["win_probabilities"], abs=1e-14)
+    assert there["state"] == place
+    alike = output("evaluate", "pig", "players=3", "target=6", "--policy", "optimal", "--table")
+    assert "seat" not in alike.splitlines()[0].split()
+
+
+def test_rows_of_two_seats_are_those_of_a_policy_against_another():
+    typed = ("evaluate", "pig", "target=6", "--policy")
+    rows = json.loads(output(*typed, "optimal,random", "--table", "--json"))["rows"]
+    versus = json.loads(output(*typed, "optimal", "--against", "random", "--table", "--json"))
+    first = [row["win_probability.0"] for row in rows if row["seat"] == 1]
+    assert first == pytest.approx([row["win_probability"] for row in versus["rows"]], abs=1e-14)
+    assert "--state is one position" in refusal(
+        *typed, "random,random", "--table", "--state", "x=1"
+    )
