@@ -12,6 +12,8 @@ import pytest
 from cli_runner import output, refusal
 
 import rollwise
+from rollwise.analysis.chain import greedy, measure_skill
+from rollwise.analysis.tuning import amount_of
 from rollwise.answer.references import Policies
 from rollwise.game import Game
 from rollwise.games import create, find
@@ -117,11 +119,12 @@ def ways_on(game, s, a):
         yield ways / total, told, seats_on(then, game.players), after
 
 
-def swept(game, moves, each=None, sweeps=1000):
+def swept(game, moves, paid=np.asarray, each=None, sweeps=1000):
     """Sums over play of all seats from every state with every seat to move, by plain sweeps.
 
-    ``moves`` has a function for each seat, from states to the chances of actions. The sums are the
-    results of the seats, from the first on, with `each` (of a state and a seat) added on the way.
+    ``moves`` has a function for each seat, from states to the chances of actions. The sums are
+    the results of the seats, from the first on, or `paid` of them from the mover on, with `each`
+    (of a state and a seat) added on the way.
     """
     n, steps, waiting = game.players, {}, [(game.start(), seat) for seat in range(game.players)]
     while waiting:
@@ -129,7 +132,7 @@ def swept(game, moves, each=None, sweeps=1000):
         if at in steps:
             continue
         steps[at] = [
-            (chance * p, None if told is None else np.roll(np.array(told, float), seat),
+            (chance * p, None if told is None else np.roll(paid(np.array(told, float)), seat),
              (after, (seat + on) % n))
             for a, chance in moves[seat](s).items()
             for p, told, on, after in ways_on(game, s, a)
@@ -224,3 +227,84 @@ def test_rows_of_two_seats_are_those_of_a_policy_against_another():
     assert "--state is one position" in refusal(
         *typed, "random,random", "--table", "--state", "x=1"
     )
+
+
+# ---- turns, luck, shared wins and skill
+
+
+def passes(game, moves):
+    """The chance that a turn ends in a state without the end of the game, for `swept`."""
+
+    def each(s, seat):
+        return sum(
+            chance * p
+            for a, chance in moves[seat](s).items()
+            for p, told, on, _ in ways_on(game, s, a)
+            if told is None and on % game.players
+        )
+
+    return each
+
+
+def squared(told):
+    return np.array(told, float) ** 2
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_turns_luck_and_shared_wins_are_those_of_plain_sweeps(name):
+    solution = solved(name)
+    game, start = solution.game, (solution.game.start(), 0)
+    moves = [moves_of(solution, "optimal")] * game.players
+    counted = swept(game, moves, lambda told: np.zeros(game.players), passes(game, moves))
+    turns, bound = amount_of("turns", solution)
+    assert turns == pytest.approx(1 + counted[start][0], abs=1e-9)
+    assert bound < 1e-10
+    mean, square = swept(game, moves)[start][0], swept(game, moves, squared)[start][0]
+    assert amount_of("luck", solution)[0] == pytest.approx((square - mean**2) ** 0.5, abs=1e-9)
+    shared = swept(game, moves, lambda told: np.full(game.players, float(max(told) < 1)))[start][0]
+    assert amount_of("draws", solution)[0] == pytest.approx(shared, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["relay", "turnabout"])
+def test_the_share_of_skill_is_that_of_plain_sweeps(name):
+    solution = solved(name)
+    policies = Policies.of(solution, any_players=True)
+    levels = [policies.find("random"), greedy(policies), policies.find("optimal")]
+    skill = measure_skill(policies, levels)
+    game, n = solution.game, solution.graph.players
+    moves = [moves_of(solution, level) for level in levels]
+    results = [[swept(game, [a, *[b] * (n - 1)]) for b in moves] for a in moves]
+    begun = (game.start(), 0)
+    means = np.array([[of[begun][0] for of in row] for row in results])
+    squares = [[swept(game, [a, *[b] * (n - 1)], squared)[begun][0] for b in moves] for a in moves]
+    assert skill.means == pytest.approx(means, abs=1e-9)
+    within = (np.array(squares) - means**2).mean()
+    assert skill.share.value == pytest.approx(means.var() / (means.var() + within), abs=1e-9)
+    for level, row in enumerate(results):
+        over_seats = np.mean([row[-1][game.start(), seat][0] for seat in range(n)])
+        assert skill.against_best[level] == pytest.approx(over_seats, abs=1e-9)
+
+
+def test_a_greedy_player_is_best_if_all_moves_after_it_are_random():
+    solution = solved("turnabout")
+    game, n = solution.game, 3
+    found = greedy(Policies.of(solution, any_players=True))
+    values = swept(game, [moves_of(solution, "random")] * n)
+    for s in {s for s, _ in values}:
+        worths = {}
+        for a in game.actions(s):
+            worths[a] = sum(
+                p * (told[0] if told is not None else values[after, on % n][0])
+                for p, told, on, after in ways_on(game, s, a)
+            )
+        (taken,) = moves_of(solution, found)(s)
+        assert worths[taken] == pytest.approx(max(worths.values()), abs=1e-12)
+
+
+def test_tuning_a_game_of_three():
+    points = json.loads(
+        output("tune", "pig", "players=3", "--vary", "target=4..6", "--for", "max turns", "--json")
+    )["points"]
+    for point in points:
+        solution = rollwise.solve(Pig(int(point["parameters"]["target"]), players=3))
+        assert point["amount"] == amount_of("turns", solution)[0]

@@ -29,7 +29,7 @@ from rollwise.answer.references import AnyPolicy, Policies, Subject, are_policie
 from rollwise.derive.seats import Seats, take_seats
 from rollwise.errors import EndlessPlay, ForMorePlayers, UsageError
 from rollwise.graph import StateGraph, win_probability
-from rollwise.graph.choices import look_ahead, taken
+from rollwise.graph.choices import Ahead, look_ahead, taken
 from rollwise.graph.policies import Policy, Ties, ties_in_play
 from rollwise.hooks import InWords
 from rollwise.many.seats import Stakes, against_all, reached_from, seat_columns, seen_from
@@ -218,6 +218,33 @@ def in_seats(
     evaluation = evaluate(policies, mine, theirs, starts=starts)
     scored = graph.is_score
     return [certified_at(evaluation, at)[seat].shown(is_score=scored) for at, seat in places]
+
+
+def look_ahead_by(policies: Policies, policy: Policy) -> Ahead:
+    """One look ahead: each action relative to its state, if all play a policy before and after it.
+
+    Parameters
+    ----------
+    policies : Policies
+        Of a game for any number of players.
+
+    Raises
+    ------
+    EndlessPlay
+        The policy can go round for ever.
+    """
+    graph = policies.graph
+    if graph.players > 2:
+        from rollwise.many.equilibrium import Equilibrium
+
+        assert policies.game is not None
+        shares = evaluate_seats(graph, [policy])
+        values, unknown = shares.values[0], np.full_like(shares.values[0], np.inf)
+        bounds = np.broadcast_to(shares.bounds[0][:, None], values.shape)
+        return Equilibrium(graph, policies.game, policy, values, bounds, unknown, (), {}).ahead
+    found = evaluate(policies, policy)
+    assert found.bounds is not None
+    return look_ahead(graph, found.values, found.bounds)
 
 
 def respond_to_all(graph: StateGraph, others: str) -> Response:

@@ -208,7 +208,9 @@ def tune(
     wanted = wanted or tuning.Aim.usual(first)
     if wanted.measure != "value":
         tell_of_cycles(first)
-    found_by = kept.answer if wanted.measure in tuning.OF_THE_START else kept.solve
+    found_by = kept.answer
+    if wanted.measure not in tuning.OF_THE_START:  # followed in one graph
+        found_by = partial(kept.solve, any_players=True)
     with Progress() as progress, team.processes() as pool:
         games = tuning.tune(
             kind,
