@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -12,6 +14,7 @@ import pytest
 from cli_runner import output, refusal
 
 import rollwise
+from rollwise.analysis.balance import balance
 from rollwise.analysis.chain import greedy, measure_skill
 from rollwise.analysis.tuning import amount_of
 from rollwise.answer.references import Policies
@@ -20,6 +23,8 @@ from rollwise.games import create, find
 from rollwise.games.pig import Pig
 from rollwise.numbers.shares import brought
 from rollwise.then import PASS, PASS_BACK, WIN, is_over, payoff_of, seats_on, shared_by, skip
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
 class Tracks(NamedTuple):
@@ -308,3 +313,88 @@ def test_tuning_a_game_of_three():
     for point in points:
         solution = rollwise.solve(Pig(int(point["parameters"]["target"]), players=3))
         assert point["amount"] == amount_of("turns", solution)[0]
+
+
+# ---- balance
+
+
+def fought_out(game, moves, values):
+    """Lead changes, comebacks and the turns of decisions, followed from move to move.
+
+    ``values`` has the chances of all seats, by state and seat to move.
+    """
+    n = game.players
+
+    def leader(chances):
+        first, second = np.sort(chances)[:-3:-1]
+        return int(np.argmax(chances)) if first - second > 1e-9 else None
+
+    def seen(at, turn, last, low, since):
+        chances = values[at]
+        low = tuple(was or x <= 0.1 + 1e-9 for was, x in zip(low, chances, strict=True))
+        high = [x >= 0.9 - 1e-9 for x in chances]
+        since = tuple(
+            (turn if t is None else t) if is_high else None
+            for is_high, t in zip(high, since, strict=True)
+        )
+        lead = leader(chances)
+        return at, last if lead is None else lead, low, since
+
+    begun = seen((game.start(), 0), 0, None, (False,) * n, (None,) * n)
+    now, changes, comebacks, decided = {(*begun, 1): 1.0}, 0.0, 0.0, Counter()
+    while sum(now.values()) > 1e-12:
+        later = Counter()
+        for ((s, mover), last, low, since, turn), mass in now.items():
+            for a, chance in moves(s).items():
+                for p, told, on, after in ways_on(game, s, a):
+                    q = mass * chance * p
+                    if told is None:
+                        at = after, (mover + on) % n
+                        then = seen(at, turn, last, low, since)
+                        later[(*then, turn + (on % n != 0))] += q
+                    else:
+                        results = np.roll(np.array(told, float), mover)
+                        then = (None, leader(results), low, since)
+                        if results.max() == 1:
+                            k = int(np.argmax(results))
+                            comebacks += q * low[k]
+                            decided[turn if since[k] is None else since[k]] += q
+                    lead = last if then[1] is None else then[1]
+                    changes += q * (last is not None and lead != last)
+        now = later
+    return changes, comebacks, decided
+
+
+@pytest.mark.parametrize("name", ["pig", "relay", "turnabout"])
+def test_the_course_of_a_game_is_that_of_plain_play(name):
+    solution = solved(name)
+    game, moves = solution.game, moves_of(solution, "optimal")
+    found = balance(solution, evaluations=0)
+    values = swept(game, [moves] * game.players)
+    changes, comebacks, decided = fought_out(game, moves, values)
+    assert found.drama.lead_changes.value == pytest.approx(changes, abs=1e-9)
+    assert found.drama.comebacks.value == pytest.approx(comebacks, abs=1e-9)
+    for turn, chance in enumerate(found.drama.decided.chance):
+        assert chance == pytest.approx(decided[turn], abs=1e-9)
+    assert found.seats == pytest.approx(values[game.start(), 0], abs=1e-9)
+    assert found.turns.value == amount_of("turns", solution)[0]
+    lead = found.seats[0] - 1 / game.players
+    assert found.edge == pytest.approx(lead / amount_of("luck", solution)[0], abs=1e-12)
+
+
+def test_balance_for_three_in_words():
+    typed = ("balance", "pig", "players=3", "target=6", "--evaluations", "20")
+    text, document = output(*typed), json.loads(output(*typed, "--json"))
+    share = 100 * document["win_probabilities"][2]
+    assert f"seat 3           wins {share:.4f}"[:-1] in text
+    assert document["rules"][0]["text"] == "Always roll."
+    assert "no player gains more than" in text
+    assert "All play an equilibrium, which need not be the only one" in text
+
+
+def test_mixtures_of_an_equilibrium_are_no_ties():
+    who_stops = f"{EXAMPLES}/who_stops.py:WhoStops"
+    assert (
+        json.loads(output("balance", who_stops, "--evaluations", "0", "--json"))["equally_good"]
+        is None
+    )

@@ -50,7 +50,6 @@ from rollwise.graph.choices import (
     first_best,
     fold_actions,
     fold_outcomes,
-    look_ahead,
     outcome_action,
     summed,
 )

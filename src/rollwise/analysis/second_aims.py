@@ -368,9 +368,10 @@ def length_ranges(solution: Solution, counted: Sequence[str]) -> list[Range] | N
     Returns
     -------
     list of Range, or None
-        None if play reaches no equally good actions, or these let it go round for ever.
+        None if play reaches no equally good actions, or these let it go round for ever; or in an
+        equilibrium, where others may care about them.
     """
-    if ties_in_play(solution.graph, solution.policy) is None:
+    if solution.profile is not None or ties_in_play(solution.graph, solution.policy) is None:
         return None
     try:
         policies = OptimalSet.of(solution)

@@ -110,12 +110,16 @@ class Point:
     equally_good : bool
         Whether play comes to equally good actions, so that the amount may depend on the choice
         among optimal policies.
+    deviation_gain : float or None
+        Of three or more players, whose amount is that of an equilibrium: the largest gain of a
+        player by another policy; proved.
     """
 
     parameters: Mapping[str, str]
     amount: float
     error_bound: float
     equally_good: bool = False
+    deviation_gain: float | None = None
 
 
 @dataclass(frozen=True)
@@ -262,10 +266,11 @@ def _solved_amount(
     typed: Mapping[str, str],
     measure: str,
     solve: Callable[[Game], Solution],
-) -> tuple[float, float, bool]:
-    """The measure of one of the games, from `amount_of`, and whether it may depend on ties."""
+) -> tuple[float, float, bool, float | None]:
+    """The measure of one of the games, and the other attributes of its `Point`."""
     solution = solve(create(sheet.kind, typed))
-    return *amount_of(measure, solution), has_ties(measure, solution)
+    gain = None if solution.profile is None else solution.profile.deviation_gain
+    return *amount_of(measure, solution), has_ties(measure, solution), gain
 
 
 def has_ties(measure: str, solution: Solution) -> bool:

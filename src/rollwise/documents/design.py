@@ -11,6 +11,7 @@ from rollwise.documents.model import (
     UNSET,
     Bound,
     Chance,
+    DeviationGain,
     Document,
     EquallyGood,
     Figure,
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from rollwise.analysis.exploit import Exploitation
     from rollwise.analysis.handicap import Handicap
     from rollwise.analysis.losses import Difference
-    from rollwise.analysis.tuning import Tuning
+    from rollwise.analysis.tuning import Point, Tuning
     from rollwise.answer.references import Policies
     from rollwise.answer.solution import Solution
     from rollwise.graph import StateGraph
@@ -61,6 +62,7 @@ class TunedGame(Part, frozen=True):
     amount: Number
     error_bound: Bound
     equally_good: Annotated[bool, about("whether another optimal policy may have another amount")]
+    deviation_gain: Maybe[DeviationGain] = UNSET
 
 
 class Tuned(Document, frozen=True, tag="rollwise/tune/1"):
@@ -115,6 +117,13 @@ class Tuned(Document, frozen=True, tag="rollwise/tune/1"):
                 f"ties: in {tied:,} of the {how_many(len(self.points), 'game')} play comes to "
                 f"equally good actions; another optimal policy may have another amount of {measure}"
             )
+        gains = [point.deviation_gain for point in self.points if point.deviation_gain is not UNSET]
+        if gains:
+            from rollwise.many.equilibrium import gain_text
+
+            gain = gain_text(max(map(as_number, gains)), " by another policy")
+            games = "the game" if len(self.points) == 1 else "each game of three or more"
+            yield f"all play an equilibrium of {games}, which need not be the only one: {gain}"
 
 
 def tuning_document(game: str, fixed: Mapping[str, str], found: Tuning) -> Tuned:
@@ -123,9 +132,16 @@ def tuning_document(game: str, fixed: Mapping[str, str], found: Tuning) -> Tuned
         found,
         game=game,
         parameters=dict(fixed),
+        points=list(map(_tuned, found.points)),
+        best=None if found.best is None else _tuned(found.best),
         measure=found.aim.measure,
         goal=found.aim.goal,
     )
+
+
+def _tuned(point: Point) -> TunedGame:
+    gain = UNSET if point.deviation_gain is None else point.deviation_gain
+    return TunedGame.from_result(point, deviation_gain=gain)
 
 
 class SolvedGame(Part, frozen=True, kw_only=True):

@@ -215,7 +215,7 @@ class Equilibrium(InWords):
     @property
     def mover_bounds(self) -> Floats:
         """Error bounds of `mover_values`, with the search margin of equilibria."""
-        return self._unit * (self.error_bounds[:, 0] + Stakes.of(self.graph).span * MARGIN)
+        return self.unit * (self.error_bounds[:, 0] + Stakes.of(self.graph).span * MARGIN)
 
     @cached_property
     def ahead(self) -> Ahead:
@@ -226,7 +226,7 @@ class Equilibrium(InWords):
         """
         graph, values = self.graph, self.mover_values
         gap = self.as_values(self.action_worths[:, 0]) - values[graph.action_state]
-        off = self._unit * Stakes.of(graph).span * self.action_errors
+        off = self.unit * Stakes.of(graph).span * self.action_errors
         return Ahead(gap, off, np.zeros(graph.n_actions), values, self.mover_bounds)
 
     @cached_property
@@ -288,7 +288,7 @@ class Equilibrium(InWords):
         return [*lines, ", ".join(f"{name} {text}" for name, text in others)]
 
     @property
-    def _unit(self) -> float:
+    def unit(self) -> float:
         """The range of a solution's values divided by the range of `values`."""
         return 1.0 if has_payoffs(self.graph) else 2.0
 

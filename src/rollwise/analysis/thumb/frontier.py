@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -293,6 +293,15 @@ class SeatsRule:
     error_bound: float
     gain: float
     gain_bound: float
+    spread: ClassVar = None  # the others play the equilibrium alone
+
+    @property
+    def rule(self) -> Rule:
+        return self.of_search.rule
+
+    @property
+    def numbers(self) -> int:
+        return self.rule.numbers
 
 
 @dataclass(frozen=True, repr=False)

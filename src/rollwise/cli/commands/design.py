@@ -52,7 +52,7 @@ def balance(
     chosen = read_game(game, parameters)
     tell_of_cycles(chosen)
     with Progress() as progress:
-        policies = policies_of(chosen, progress)
+        policies = policies_of(chosen, progress, any_players=True)
         figures = find_balance(policies, evaluations=evaluations, seed=seed, progress=progress)
     document = balance_document(figures)
     if out is not None:
