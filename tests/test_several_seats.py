@@ -16,7 +16,9 @@ from cli_runner import output, refusal
 import rollwise
 from rollwise.analysis.balance import balance
 from rollwise.analysis.chain import greedy, measure_skill
+from rollwise.analysis.exploit import differences, exploit, learn_friend
 from rollwise.analysis.tuning import amount_of
+from rollwise.answer.evaluation import respond_to_all
 from rollwise.answer.references import Policies
 from rollwise.game import Game
 from rollwise.games import create, find
@@ -398,3 +400,69 @@ def test_mixtures_of_an_equilibrium_are_no_ties():
         json.loads(output("balance", who_stops, "--evaluations", "0", "--json"))["equally_good"]
         is None
     )
+
+
+# ---- beating a friend among several
+
+
+def worst_sweeps(game, mine, sweeps=1000):
+    """The least result of a policy in each seat, if all others together try to hold it down."""
+    n, values = game.players, {}
+    moves = [lambda s: dict.fromkeys(game.actions(s), 1.0)] * n
+    for at in swept(game, moves, sweeps=0):
+        values[at] = 0.0
+    for _ in range(sweeps):
+        change = 0.0
+        for (s, seat), before in values.items():
+            worths = {
+                a: sum(
+                    p * (told[-seat % n] if told is not None else values[after, (seat + on) % n])
+                    for p, told, on, after in ways_on(game, s, a)
+                )
+                for a in game.actions(s)
+            }
+            found = min(worths.values())
+            if seat == 0:
+                found = sum(chance * worths[a] for a, chance in mine(s).items())
+            values[s, seat], change = found, max(change, abs(found - before))
+        if change < 1e-14:
+            break
+    return [values[game.start(), seat] for seat in range(n)]
+
+
+@pytest.mark.parametrize("name", ["relay", "turnabout"])
+def test_a_friend_in_all_other_seats_is_beaten_within_the_risk(name):
+    solution = solved(name)
+    policies, game = Policies.of(solution, any_players=True), solution.game
+    n = game.players
+    random = np.random.default_rng(3)
+    friend = learn_friend(policies, random.integers(0, solution.graph.n_actions, 40))
+    found = exploit(policies, friend, 0.05)
+    best, safest = found.best, found.optimal
+    theirs = moves_of(solution, friend.mean())
+    for one in (best, safest):
+        mine = moves_of(solution, one.policy)
+        values = swept(game, [mine, *[theirs] * (n - 1)])
+        gained = np.mean([values[game.start(), seat][0] for seat in range(n)])
+        assert one.gain.value == pytest.approx(gained, abs=1e-9)
+        guarantee = np.mean(respond_to_all(solution.graph, "adversaries").best)
+        worst = np.mean(worst_sweeps(game, mine))
+        assert one.risk.value == pytest.approx(guarantee - worst, abs=1e-9)
+        assert one.promise.value <= one.gain.value + 1e-12
+    assert best.risk.value <= 0.05
+    assert safest.risk.value <= safest.risk.bound
+    _, _, gains = differences(policies, found)
+    assert sum(gains) == pytest.approx(best.gain.value - safest.gain.value, abs=1e-9)
+
+
+def test_exploit_reads_the_games_of_three(tmp_path):
+    games = tmp_path / "three.game"
+    games.write_text(
+        "@game pig target=6 players=3\n\n"
+        "Bob: roll 2, hold\nAnn: roll 1\nCid: roll 4, roll 1\nBob: roll 3, hold\nAnn: roll 6\n\n"
+        "Ann: roll 1\nBob: roll 3, hold\nCid: roll 2, roll 1\nAnn: roll 5, roll 6\n"
+    )
+    text = output("exploit", str(games), "--player", "Bob", "--risk", "0.2")
+    assert "3 choices of Bob in 2 games" in text
+    assert "as learned, played by all others" in text
+    assert "the safest play" in text

@@ -264,16 +264,45 @@ def respond_to_all(graph: StateGraph, others: str) -> Response:
     starts = [_place(graph, 0, seat) for seat in range(n)]
     if others == ALLIES:
         return Response(graph, ALLIES, (), *from_each_seat(graph, [None] * n))
-    result, certificate, _ = solve_and_certify(against_all(graph))
-    stakes = Stakes.of(graph)
+    result, certificate, _ = solve_and_certify(against_all(graph).graph)
     sign = np.where(np.arange(n) == 0, 1.0, -1.0)  # of the others' states, in their eyes
-    return Response(
-        graph,
-        ADVERSARIES,
-        (),
-        tuple(stakes.paid(win_probability(sign * result.values[starts])).tolist()),
-        float(stakes.error(certificate.bounds[starts].max() / 2.0 + 2.0**-52)),
-    )
+    bound = float(certificate.bounds[starts].max())
+    found = [of_a_side(graph, Certified(x, bound)) for x in (sign * result.values[starts]).tolist()]
+    best, bounds = zip(*found, strict=True)
+    return Response(graph, ADVERSARIES, (), best, max(bounds))
+
+
+def two_sides(
+    graph: StateGraph,
+    mine: Policy | None,
+    theirs: Policy | None,
+    starts: Sequence[int] | None = None,
+) -> Seats:
+    """The game of the first seat against all others together, as one for two players.
+
+    Parameters
+    ----------
+    graph : StateGraph
+        Of a game for two players or more.
+    mine, theirs : Policy or None
+        The policy of the first seat, and of all others; None leaves them free. Free others only
+        try to keep the first seat from winning.
+    starts : sequence of int, optional
+        As in `rollwise.derive.seats.take_seats`.
+    """
+    if graph.players == 2:
+        return take_seats(graph, [mine, theirs], starts)
+    chances = [None if policy is None else policy.probability for policy in (mine, theirs)]
+    return against_all(graph, [chances[0], *chances[1:] * (graph.players - 1)], starts)
+
+
+def of_a_side(graph: StateGraph, value: Certified) -> Certified:
+    """A value of the first seat in `two_sides` as a chance to win, or as points or a payoff."""
+    if graph.players == 2:
+        return value.shown(is_score=graph.is_score)
+    stakes = Stakes.of(graph)
+    bound = float(stakes.error(value.bound / 2.0 + 2.0**-52))
+    return Certified(float(stakes.paid(win_probability(value.value))), bound)
 
 
 def one_each(graph: StateGraph, policies: Sequence[Policy]) -> list[Policy]:

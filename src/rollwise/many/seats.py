@@ -228,28 +228,41 @@ def of_movers(graph: StateGraph, seat: int) -> Lotteries:
     return reduce(Lotteries.followed_by, seen)
 
 
-def against_all(graph: StateGraph) -> StateGraph:
-    """The game for one seat if all others only try to keep it from winning.
+def against_all(
+    graph: StateGraph,
+    profile: Sequence[Floats | None] | None = None,
+    starts: Sequence[int] | None = None,
+) -> Seats:
+    """The game of the first seat against all others together, as one for two players.
+
+    Parameters
+    ----------
+    graph : StateGraph
+        From `build_seats`.
+    profile : sequence of (n_actions,) float64 or None, optional
+        Probability of each action for each seat. None leaves a seat free, all seats unless given:
+        free others only try to keep the first seat from winning.
+    starts : sequence of int, optional
+        As in `reached_from`.
 
     Returns
     -------
-    StateGraph
-        For two players, the first seat and all the others together; states as in `seen_from`.
-        Payoffs are those of the mover, 1 for the first seat's maximum and -1 for
-        its minimum.
+    Seats
+        Payoffs are those of the mover, 1 for the first seat's maximum and -1 for its minimum.
     """
     stakes = Stakes.of(graph)
-    alone = seen_from(graph, 0, [None] * graph.players)
-    mine = np.arange(alone.n_states) < graph.n_states
+    seats = reached_from(graph, 0, profile or [None] * graph.players, starts)
+    alone, mine = seats.graph, seats.key < seats.n_before
     here = np.repeat(mine[alone.action_state], np.diff(alone.outcome_indptr))
     goes_on = alone.outcome_state >= 0
     there = mine[np.where(goes_on, alone.outcome_state, 0)]
     payoff = np.where(here, 1.0, -1.0) * (2.0 * stakes.units(alone.outcome_payoff) - 1.0)
-    return alone.with_arrays(
+    two = alone.with_arrays(
         players=2,
         outcome_passes=goes_on & (here != there),
         outcome_payoff=np.where(goes_on, 0.0, payoff),
     )
+    return replace(seats, graph=two)
 
 
 def in_a_drawn_seat(graph: StateGraph, others: Floats) -> StateGraph:

@@ -347,8 +347,6 @@ def exploit(
     name = _friend(games.records, player, games.path)
     table, sessions = games.lay(load)
     graph = table.graph
-    if graph.players > 2:
-        raise UsageError(f"{graph.title} is a game for {graph.players}: exploit is for two")
     if not table.is_whole:
         raise UsageError(
             f"{graph.title} is too large for exploit, which looks at all positions at once: "
