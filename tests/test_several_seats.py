@@ -16,6 +16,7 @@ from cli_runner import output, refusal
 import rollwise
 from rollwise.analysis.balance import balance
 from rollwise.analysis.chain import greedy, measure_skill
+from rollwise.analysis.distance import distance_of_policy
 from rollwise.analysis.exploit import differences, exploit, learn_friend
 from rollwise.analysis.tuning import amount_of
 from rollwise.answer.evaluation import respond_to_all
@@ -155,6 +156,11 @@ def swept(game, moves, paid=np.asarray, each=None, sweeps=1000):
         if change < 1e-14:
             break
     return values
+
+
+def everywhere(game):
+    """All states with all seats to move, whoever plays."""
+    return swept(game, [lambda s: dict.fromkeys(game.actions(s), 1.0)] * game.players, sweeps=0)
 
 
 # ---- the strategy as matrices
@@ -407,10 +413,7 @@ def test_mixtures_of_an_equilibrium_are_no_ties():
 
 def worst_sweeps(game, mine, sweeps=1000):
     """The least result of a policy in each seat, if all others together try to hold it down."""
-    n, values = game.players, {}
-    moves = [lambda s: dict.fromkeys(game.actions(s), 1.0)] * n
-    for at in swept(game, moves, sweeps=0):
-        values[at] = 0.0
+    n, values = game.players, dict.fromkeys(everywhere(game), 0.0)
     for _ in range(sweeps):
         change = 0.0
         for (s, seat), before in values.items():
@@ -466,3 +469,64 @@ def test_exploit_reads_the_games_of_three(tmp_path):
     assert "3 choices of Bob in 2 games" in text
     assert "as learned, played by all others" in text
     assert "the safest play" in text
+
+
+# ---- certify: the gain by a deviation, and values from elsewhere
+
+
+def best_sweeps(game, moves, free, mine, sweeps=1000):
+    """The result of a seat by state and seat to move, where all but a free one keep to moves."""
+    n, values = game.players, dict.fromkeys(everywhere(game), 0.0)
+    for _ in range(sweeps):
+        change = 0.0
+        for (s, seat), before in values.items():
+            worths = {
+                a: sum(
+                    p * (told[(mine - seat) % n] if told else values[after, (seat + on) % n])
+                    for p, told, on, after in ways_on(game, s, a)
+                )
+                for a in game.actions(s)
+            }
+            found = max(worths.values())
+            if seat != free:
+                found = sum(chance * worths[a] for a, chance in moves[seat](s).items())
+            values[s, seat], change = found, max(change, abs(found - before))
+        if change < 1e-14:
+            break
+    return values
+
+
+@pytest.mark.parametrize("name", ["pig", "relay", "turnabout"])
+@pytest.mark.parametrize("alike", [True, False])
+def test_the_loss_of_policies_is_the_gain_of_a_seat_that_deviates(name, alike):
+    solution = solved(name)
+    game, graph, n = solution.game, solution.graph, solution.graph.players
+    given = ["random"] * n if alike else ["optimal", "random", "optimal", "random"][:n]
+    policies = Policies.of(solution, any_players=True)
+    found = distance_of_policy(policies, given[0] if alike else given)
+    moves = [moves_of(solution, one) for one in given]
+    losses = np.zeros(graph.n_states)
+    for seat in range(n):
+        has, best = (best_sweeps(game, moves, k, seat) for k in (None, seat))
+        for (s, _), loss in {at: best[at] - has[at] for at in best}.items():
+            losses[graph.find(s)] = max(losses[graph.find(s)], loss)
+    assert found.high == pytest.approx(losses, abs=1e-9)
+    assert found.low == pytest.approx(losses, abs=1e-9)
+    assert distance_of_policy(policies, "optimal").high.max() < 1e-10
+
+
+def test_values_of_several_seats(tmp_path):
+    typed, place = ("pig", "players=3", "sides=3", "target=14"), tmp_path / "values.csv"
+    place.write_text(output("table", *typed, "--csv"))  # positions that mix have a row an action
+    certify = ("certify", *typed, "--values", str(place), "--json")
+    assert json.loads(output(*certify, "--claim", "1e-12"))["is_met"]
+    lines = place.read_text().splitlines()
+    row, column = lines[7].split(","), lines[0].split(",").index("win_probability.1")
+    row[column] = str(float(row[column]) + 0.01)
+    place.write_text("\n".join([*lines[:7], ",".join(row), *lines[8:]]))
+    found = json.loads(output(*certify))
+    assert found["largest_error"] == pytest.approx(0.01, abs=1e-12)
+    assert found["seat"] == 1
+    assert found["deviation_gain"] < 1e-12
+    place.write_text("\n".join([lines[0].replace("win_probability.2", "x"), *lines[1:]]))
+    assert "it has no column win_probability.2" in refusal(*certify[:-1])

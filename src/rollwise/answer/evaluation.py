@@ -117,7 +117,11 @@ class Response(InWords):
 
 
 def evaluate_seats(
-    graph: StateGraph, policies: Sequence[Policy], starts: Sequence[int] | None = None
+    graph: StateGraph,
+    policies: Sequence[Policy],
+    starts: Sequence[int] | None = None,
+    *,
+    at_best: bool = False,
 ) -> Shares:
     """The result of each seat, with a policy for each.
 
@@ -129,10 +133,17 @@ def evaluate_seats(
         One for each seat, in the order of the moves; a single one is for all seats.
     starts : sequence of int, optional
         As in `evaluate`.
+    at_best : bool
+        Instead the best result of each seat, where all others keep to their policies.
     """
     seated, n = one_each(graph, policies), graph.players
-    profile, is_one = [policy.probability for policy in seated], len(set(seated)) == 1
-    runs = [_seat_results(graph, seat, profile, starts) for seat in range(1 if is_one else n)]
+    is_one = len(set(seated)) == 1
+    runs = []
+    for seat in range(1 if is_one else n):
+        profile = [
+            None if at_best and k == seat else policy.probability for k, policy in enumerate(seated)
+        ]
+        runs.append(_seat_results(graph, seat, profile, starts))
 
     def after(k: int, mover: int) -> NDArray[np.float64]:
         """The results of the seat k places after a mover, and their bounds."""
@@ -147,7 +158,7 @@ def evaluate_seats(
 def _seat_results(
     graph: StateGraph,
     seat: int,
-    profile: Sequence[NDArray[np.float64]],
+    profile: Sequence[NDArray[np.float64] | None],
     starts: Sequence[int] | None,
 ) -> list[NDArray[np.float64]]:
     """The values of a seat and their bounds, with each seat to move: (2, n_states) float64 each."""

@@ -257,10 +257,11 @@ def certify(
     """Prove the error of values or of a policy from elsewhere.
 
     --values FILE    Values: .csv, .parquet, .json, .npy or .txt.
-    --policy POLICY  A policy: a name or a file.
+    --policy POLICY  A policy: a name or a file; of three or more players also one each, A,B,C.
     --claim X        A claimed precision; fail unless it is proved.
     """
     from rollwise.analysis.distance import distance_of_policy, distance_of_values
+    from rollwise.answer.references import names_in
 
     if (values is None) == (policy is None):
         raise UsageError("give one of --values FILE and --policy POLICY")
@@ -268,12 +269,14 @@ def certify(
         raise UsageError(f"--claim is {claim}; it must be a number from 0 on")
     chosen = read_game(game, parameters)
     with Progress() as progress:
-        policies = policies_of(chosen, progress)
+        policies = policies_of(chosen, progress, any_players=True)
         if values is not None:
             distance = distance_of_values(policies, values)
         else:
-            distance = distance_of_policy(policies, policy or "")
-    document = Certified.of_distance(distance, "policy" if values is None else "values", claim)
+            distance = distance_of_policy(policies, tuple(names_in(policy or "")))
+    profile = policies.solution.profile if values is not None else None
+    of = "policy" if values is None else "values"
+    document = Certified.of_distance(distance, of, claim, profile)
     render(document)
     failed = claim is not None and document.is_met is not True
     end_if(failed, f"the claimed precision {claim} is not proved" if failed else "")
