@@ -16,8 +16,10 @@ from cli_runner import output, refusal
 import rollwise
 from rollwise.analysis.balance import balance
 from rollwise.analysis.chain import greedy, measure_skill
+from rollwise.analysis.compare_methods import compare_methods, of_one_seat
 from rollwise.analysis.distance import distance_of_policy
 from rollwise.analysis.exploit import differences, exploit, learn_friend
+from rollwise.analysis.second_aims import ranges, second_aims
 from rollwise.analysis.tuning import amount_of
 from rollwise.answer.evaluation import respond_to_all
 from rollwise.answer.references import Policies
@@ -61,7 +63,6 @@ class Relay(Game):
 class Turnabout(Game):
     """Three players throw a die: 1 gives it back, 2 leaves out the next player; a lazy throw is
     half as far, and always passes.
-    """
 
     players: ClassVar[int] = 3
     action_names: ClassVar = ("throw", "lazy")
@@ -530,3 +531,72 @@ def test_values_of_several_seats(tmp_path):
     assert found["deviation_gain"] < 1e-12
     place.write_text("\n".join([lines[0].replace("win_probability.2", "x"), *lines[1:]]))
     assert "it has no column win_probability.2" in refusal(*certify[:-1])
+
+
+# ---- optimal policies, and methods
+
+
+def extreme_count(game, options, count, best):
+    """The least or the largest count of a play, with any of some actions in each state."""
+    values = {s: 0.0 for s, _ in everywhere(game)}
+    for _ in range(1000):
+        change = 0.0
+        for s, before in values.items():
+            values[s] = best(
+                count(a) + sum(p * values[t] for p, told, _, t in ways_on(game, s, a) if not told)
+                for a in options(s)
+            )
+            change = max(change, abs(values[s] - before))
+        if change < 1e-14:
+            break
+    return values[game.start()]
+
+
+@pytest.mark.parametrize("name", ["relay", "turnabout"])
+def test_all_ways_to_break_ties(name):
+    solution = solved(name)
+    game, graph, best = solution.game, solution.graph, solution.is_best
+    assert solution.policy.tied.any()
+    assert len(solution.equilibrium.mixing) == 0
+
+    def options(s):
+        return [graph.action_label[a] for a in graph.view[graph.find(s)].action_range if best[a]]
+
+    lazy = game.action_names[1]
+    for one, count in zip(
+        ranges(solution, ["moves", lazy]), (lambda a: 1.0, lambda a: float(a == 1)), strict=True
+    ):
+        least, most = (extreme_count(game, options, count, end) for end in (min, max))
+        assert (one.least, one.most) == pytest.approx((least, most), abs=1e-9)
+    aims = second_aims(solution, [f"least:{lazy}"])
+    assert aims.values[0].value == pytest.approx(least, abs=1e-9)
+    assert least < most
+    chosen = moves_of(solution, aims.policy_of(solution))
+    counted = swept(game, [chosen] * game.players, np.zeros_like, lambda s, _: chosen(s).get(1, 0))
+    assert counted[game.start(), 0][0] == pytest.approx(least, abs=1e-9)
+
+
+def test_mixtures_stay_as_they_are(tmp_path):
+    who_stops, place = f"{EXAMPLES}/who_stops.py:WhoStops", tmp_path / "policy.csv"
+    typed = ("optimal", who_stops, "--range", "wait", "--then", "moves", "--save", str(place))
+    document = json.loads(output(*typed, "--json"))
+    solution = rollwise.solve(create(find(who_stops), {}))
+    wait = solution.policy.probability[0]
+    moves = 1 / (1 - wait * 0.9)
+    for end in (document["ranges"][0]["least"], document["ranges"][0]["most"]):
+        assert end == pytest.approx(wait * moves, abs=1e-12)
+    policy = Policies.of(solution, any_players=True).find(str(place))
+    assert policy.probability == pytest.approx(solution.policy.probability, abs=1e-15)
+    assert document["deviation_gain"] < 1e-12
+    assert "isn't for games of three or more" in refusal("optimal", who_stops, "--exact")
+
+
+def test_methods_agree_on_the_game_of_one_seat():
+    found = rollwise.solve(Pig(5, players=3))
+    alone = of_one_seat(found)
+    rows, _ = compare_methods(alone, ["value-iteration", "policy-iteration", "exact"])
+    for row in rows:
+        assert row.result.values[0] == pytest.approx(found.equilibrium.worth[0], abs=1e-9)
+        assert row.optimal_policy
+    text = output("compare", "pig", "players=3", "target=4", "--methods", "value-iteration")
+    assert "where all others play the equilibrium" in text

@@ -53,7 +53,7 @@ from rollwise.graph.choices import (
     outcome_action,
     summed,
 )
-from rollwise.graph.policies import Policy, outcome_payoffs
+from rollwise.graph.policies import Policy, is_drawn, outcome_payoffs
 from rollwise.hooks import InWords
 from rollwise.many.seats import parts_of_a_win, seen_from
 from rollwise.simulate.match import require_end
@@ -220,8 +220,7 @@ class Chain:
 
     def draws(self) -> Certified:
         """The probability of a draw of a game begun by the first seat: a shared win is one."""
-        is_decided = (np.abs(self.payoffs) == 1.0).any(axis=1)
-        values, bounds = self.chance_of_end(self.is_over & ~is_decided)
+        values, bounds = self.chance_of_end(is_drawn(self.graph))
         return Certified(float(values[0]), float(bounds[0]))
 
     def results(self) -> list[tuple[Certified, Certified]]:

@@ -233,9 +233,9 @@ class MethodRow(Part, frozen=True):
 
 
 class Compared(GameDocument, frozen=True, kw_only=True, tag="rollwise/compare/1"):
-    """The methods side by side."""
+    """The methods side by side; of three or more players on the game of one seat."""
 
-    states: int
+    states: Annotated[int, about("of the compared game")]
     error_bound: Annotated[Bound, about("of the values that measure the errors")]
     time_limit: Annotated[float, unit("seconds", "for each method")]
     rows: list[MethodRow]
@@ -255,6 +255,11 @@ class Compared(GameDocument, frozen=True, kw_only=True, tag="rollwise/compare/1"
         )
         heads = ("method", "status", "sweeps", "seconds", "error", "claimed error")
         yield Rows((*heads, "optimal policy"), cells, left=("method",))
+        if self.players:
+            yield (
+                "the game of the first player, where all others play the equilibrium: a state for "
+                "each position and each player to move"
+            )
         yield from (f"{row.method}: {row.status}: {row.note}" for row in self.rows if row.note)
         if any(row.status == "out of time" for row in self.rows):
             yield f"out of time: each method had {self.time_limit:g} s (--time-limit)"

@@ -308,6 +308,14 @@ def outcome_payoffs(graph: StateGraph) -> NDArray[np.float64]:
     return np.where(over[:, None], seat_payoffs(graph)[ending], 0.0)
 
 
+def is_drawn(graph: StateGraph) -> NDArray[np.bool_]:
+    """Whether each outcome ends the game without a winner, or with several: (n_outcomes,) bool."""
+    is_decided = graph.outcome_payoff != 0.0
+    if graph.players > 2:
+        is_decided = (outcome_payoffs(graph) == 1.0).any(axis=1)
+    return np.asarray((graph.outcome_state < 0) & ~is_decided)
+
+
 def alias_cells(graph: StateGraph) -> NDArray[np.int32]:
     """The alias tables of the actions, see `rollwise.kernels.sampling`: (n_outcomes, 4) int32."""
     cells = np.empty((graph.n_outcomes, 4), np.int32)
