@@ -63,6 +63,7 @@ class Relay(Game):
 class Turnabout(Game):
     """Three players throw a die: 1 gives it back, 2 leaves out the next player; a lazy throw is
     half as far, and always passes.
+    """
 
     players: ClassVar[int] = 3
     action_names: ClassVar = ("throw", "lazy")
