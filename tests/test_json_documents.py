@@ -42,6 +42,7 @@ from rollwise.games.threes import Threes
 EXAMPLES = Path(__file__).parent.parent / "examples"
 OUTLINES = Path(__file__).parent / "json_documents.json"
 PLACE = "banked=5,rival=5,turn=3"
+SEATS = "banked=0,rivals.0=0,rivals.1=0,turn=2"
 DIE = "to_roll=1,take_two=0,threes=0,ones=0,twos=0,fours=0,fives=0,sixes=0"
 SCORES = "4\n5\n3\n6\n0\n4\n4\n5\n"
 JUDGED = "to_roll,take_two,threes,ones,twos,fours,fives,sixes,action\n0,0,0,0,0,0,2,0,take 2\n"
@@ -85,7 +86,7 @@ COMMANDS = [
     "evaluate pig target=5 --policy hold-at-20 --table",
     "evaluate pig players=3 target=3 --policy random,optimal,hold-at-20",
     "evaluate pig players=3 target=3 --policy random,optimal,hold-at-20 --table",
-    "evaluate pig players=3 target=3 --policy optimal --state turn=2",
+    f"evaluate pig players=3 target=3 --policy optimal --state {SEATS}",
     "evaluate threes dice=2 --policy take-one",
     "evaluate kuhn-poker --policy random --against optimal",
     "evaluate threes dice=2 --policy optimal as=chase target=4",
