@@ -187,7 +187,7 @@ def optimal_document(
         Another policy, and the values against it from both seats.
     """
     graph, versus, profile = solution.graph, None, solution.profile
-    seats: dict[str, Any] = {}
+    seats: dict[str, Any] = {"win_probabilities": UNSET}  # those of a solution are of all states
     if profile is not None:
         from rollwise.many.equilibrium import proved
         from rollwise.many.finding import Found
@@ -196,7 +196,7 @@ def optimal_document(
         if aims.aims:  # breaking ties may move others to deviate
             policy = Found(aims.policy_of(solution).probability, [])
             chosen = proved(graph, profile.game, policy, {})
-        seats = {**seats_worth(graph, profile.worth), "error_bound": profile.error_bound}
+        seats |= {**seats_worth(graph, profile.worth), "error_bound": profile.error_bound}
         seats |= {"ties": profile.ties, "deviation_gain": chosen.deviation_gain}
     if against is not None:
         versus = AgainstRange(against[0], *map(EndRange.from_result, against[1]))
