@@ -601,3 +601,33 @@ def test_methods_agree_on_the_game_of_one_seat():
         assert row.optimal_policy
     text = output("compare", "pig", "players=3", "target=4", "--methods", "value-iteration")
     assert "where all others play the equilibrium" in text
+
+
+# ---- one policy in each seat, from any position
+
+
+@pytest.mark.parametrize("to", ["random", "adversaries"])
+def test_responses_and_results_from_a_position(to):
+    solution, place = solved("pig"), {"banked": 0, "rivals.0": 2, "rivals.1": 3, "turn": 2}
+    game, n = solution.game, 3
+    s = game.start()._replace(banked=0, rivals=(2, 3), turn=2)
+    typed = ("pig", "players=3", "target=6")
+    state = ",".join(f"{name}={number}" for name, number in place.items())
+    document = json.loads(output("respond", *typed, "--to", to, "--state", state, "--json"))
+    assert document["state"] == place
+    if to == "random":
+        moves = [moves_of(solution, "random")] * n
+        best = [best_sweeps(game, moves, k, k)[s, 0] for k in range(n)]
+        assert document["best_responses"] == pytest.approx(best, abs=1e-9)
+        evaluate = ("evaluate", *typed, "--policy", "optimal", "--against", to, "--state", state)
+        found = json.loads(output(*evaluate, "--json"))["win_probabilities"]
+        for seat in range(n):
+            mixed = [moves_of(solution, "optimal" if k == seat else "random") for k in range(n)]
+            by_hand = best_sweeps(game, mixed, None, seat)[s, 0]
+            assert found[seat] == pytest.approx(by_hand, abs=1e-9)
+        text = output(*evaluate)
+        assert "random in all other seats" in text.splitlines()[0]
+    else:
+        first = respond_to_all(solution.graph, to, solution.graph.find(s)).best
+        assert document["best_responses"] == list(first)
+        assert sum(first) <= 1 + 1e-12

@@ -168,22 +168,24 @@ def _seat_results(
     return list(map(np.stack, spread))
 
 
-def respond_to(graph: StateGraph, policy: Policy) -> Response:
+def respond_to(graph: StateGraph, policy: Policy, state: int = 0) -> Response:
     """The best response of each seat where all others play one policy.
 
     Parameters
     ----------
     graph : StateGraph
         From `rollwise.many.seats.build_seats`.
+    state : int
+        The first state of play.
     """
     others = [policy.probability] * (graph.players - 1)
-    worth, off = from_each_seat(graph, [policy.probability, *others])
-    best, best_off = from_each_seat(graph, [None, *others])
+    worth, off = from_each_seat(graph, [policy.probability, *others], state)
+    best, best_off = from_each_seat(graph, [None, *others], state)
     return Response(graph, policy.name, worth, best, max(off, best_off))
 
 
 def from_each_seat(
-    graph: StateGraph, profile: Sequence[NDArray[np.float64] | None]
+    graph: StateGraph, profile: Sequence[NDArray[np.float64] | None], state: int = 0
 ) -> tuple[tuple[float, ...], float]:
     """The result of the first policy of a profile in each seat, and their error bound.
 
@@ -191,9 +193,11 @@ def from_each_seat(
     ----------
     profile : sequence of (n_actions,) float64 or None
         As `rollwise.many.seats.seen_from` takes it.
+    state : int
+        The first state of play.
     """
     found, certificate, _ = solve_and_certify(seen_from(graph, 0, profile))
-    starts = [_place(graph, 0, seat) for seat in range(graph.players)]
+    starts = [_place(graph, state, seat) for seat in range(graph.players)]
     return tuple(found.values[starts].tolist()), float(certificate.bounds[starts].max())
 
 
@@ -258,7 +262,7 @@ def look_ahead_by(policies: Policies, policy: Policy) -> Ahead:
     return look_ahead(graph, found.values, found.bounds)
 
 
-def respond_to_all(graph: StateGraph, others: str) -> Response:
+def respond_to_all(graph: StateGraph, others: str, state: int = 0) -> Response:
     """The best result of each seat if all others minimise it, or if all others maximise it.
 
     Against adversaries it is the value of a game for two, the seat against all others together:
@@ -270,11 +274,13 @@ def respond_to_all(graph: StateGraph, others: str) -> Response:
     graph : StateGraph
         From `rollwise.many.seats.build_seats`.
     others : {"adversaries", "allies"}
+    state : int
+        The first state of play.
     """
     n = graph.players
-    starts = [_place(graph, 0, seat) for seat in range(n)]
+    starts = [_place(graph, state, seat) for seat in range(n)]
     if others == ALLIES:
-        return Response(graph, ALLIES, (), *from_each_seat(graph, [None] * n))
+        return Response(graph, ALLIES, (), *from_each_seat(graph, [None] * n, state))
     result, certificate, _ = solve_and_certify(against_all(graph).graph)
     sign = np.where(np.arange(n) == 0, 1.0, -1.0)  # of the others' states, in their eyes
     bound = float(certificate.bounds[starts].max())

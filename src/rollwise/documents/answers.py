@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from rollwise.answer.advice import Advice
+    from rollwise.answer.certified import Certified
     from rollwise.answer.evaluation import BestResponse, Evaluation, Response, Shares
     from rollwise.answer.rows import Grid
     from rollwise.answer.solution import Solution
@@ -461,10 +462,13 @@ class Evaluated(PolicyWorth, frozen=True, kw_only=True, tag="rollwise/evaluate/1
     average_bound: Maybe[Bound] = UNSET
 
     def blocks(self) -> Iterator[str | Rows]:
-        if self.policies:
-            yield f"{self.title}, at {state_text(self.state)}" if self.state else self.title
+        if self.win_probabilities or self.payoffs:
+            place = f", at {state_text(self.state)}" if self.state else ""
             numbers, worst = seats_text(self, as_number(self.error_bound))
-            for seat, (name, number) in enumerate(zip(self.policies, numbers, strict=True), 1):
+            names = self.policies or [self.policy or ""] * len(numbers)
+            others = f"; {self.against} in all other seats" if self.against else ""
+            yield f"{self.title}{place}{others}"
+            for seat, (name, number) in enumerate(zip(names, numbers, strict=True), 1):
                 yield f"  seat {seat}, {name}, {self.gets} {number}"
             yield f"  ({worst.sure})"
             if self.equally_good:
@@ -562,6 +566,36 @@ def shares_document(
     )
 
 
+def against_document(
+    graph: StateGraph,
+    names: tuple[str, str],
+    found: Sequence[Certified],
+    state: int | None,
+) -> Evaluated:
+    """The result of a policy in each seat, where all other seats play another one.
+
+    Parameters
+    ----------
+    names : (str, str)
+        The policy, and that of all others.
+    found : sequence of Certified
+        From `rollwise.answer.evaluation.in_seats`.
+    state : int or None
+        As in `shares_document`.
+    """
+    return Evaluated.on(
+        graph,
+        kind="certified",
+        unit=graph.view.worth_name,
+        draws=graph.has_draws,
+        policy=names[0],
+        against=names[1],
+        state=UNSET if state is None else state_fields(graph, state),
+        **seats_worth(graph, [one.value for one in found]),
+        error_bound=max(one.bound for one in found),
+    )
+
+
 class Responded(PolicyWorth, frozen=True, kw_only=True, tag="rollwise/respond/1"):
     """The best response to a policy, or the best result of one seat against one policy of all."""
 
@@ -575,7 +609,8 @@ class Responded(PolicyWorth, frozen=True, kw_only=True, tag="rollwise/respond/1"
 
     def blocks(self) -> Iterator[str | Rows]:
         if self.best_responses:
-            yield f"best responses to {self.to} of all others: {self.title}"
+            place = f", at {state_text(self.state)}" if self.state else ""
+            yield f"best responses to {self.to} of all others: {self.title}{place}"
             bound = as_number(self.error_bound)
             written = percents if isinstance(self.payoffs, UnsetType) else column
             best, worst = in_common(written(self.best_responses, bound))
@@ -619,14 +654,23 @@ def response_document(
     )
 
 
-def seats_response_document(graph: StateGraph, found: Response) -> Responded:
-    """The best result of one seat against one policy of all others."""
+def seats_response_document(
+    graph: StateGraph, found: Response, state: int | None = None
+) -> Responded:
+    """The best result of one seat against one policy of all others.
+
+    Parameters
+    ----------
+    state : int, optional
+        The position, with the first seat to move; the start unless given.
+    """
     return Responded.on(
         graph,
         kind="certified",
         unit=graph.view.worth_name,
         draws=graph.has_draws,
         to=found.policy,
+        state=UNSET if state is None else state_fields(graph, state),
         **seats_worth(graph, found.win_probabilities),
         best_responses=list(found.best),
         error_bound=found.error_bound,
