@@ -425,5 +425,10 @@ def balance_document(balance: Balance) -> Balanced:
         lead_changes=drama and drama.lead_changes,
         comebacks=drama and drama.comebacks,
         decided=decided,
-        rules=balance.rules and balance.rules.rules,
+        # in an equilibrium the others have one policy, and a loss no spread
+        rules=balance.rules
+        and [
+            BalanceRule.from_result(rule, spread=getattr(rule, "spread", None))
+            for rule in balance.rules.rules
+        ],
     )

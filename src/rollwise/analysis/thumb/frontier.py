@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -293,7 +293,6 @@ class SeatsRule:
     error_bound: float
     gain: float
     gain_bound: float
-    spread: ClassVar = None  # the others play the equilibrium alone
 
     @property
     def rule(self) -> Rule:
