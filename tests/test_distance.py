@@ -239,7 +239,7 @@ def test_tables_of_games_with_throws_are_read_back(tmp_path, game, ending):
     assert found.high[found.worst] < 1e-12
     policy = policies.find(str(written("policy", solution.table(throws=True))))
     assert np.nanmax(distance_of_policy(policies, policy).high) < 1e-12
-    evaluated = evaluated_rows(solution.graph, policy, rollwise.evaluate(solution, policy))
+    evaluated = evaluated_rows(solution.graph, [policy], rollwise.evaluate(solution, policy))
     assert evaluated.columns[: len(solution.table().columns)] == solution.table().columns
     assert evaluated["value"].to_list() == pytest.approx(solution.table()["value"].to_list())
 

@@ -42,10 +42,12 @@ from rollwise.games.threes import Threes
 EXAMPLES = Path(__file__).parent.parent / "examples"
 OUTLINES = Path(__file__).parent / "json_documents.json"
 PLACE = "banked=5,rival=5,turn=3"
+SEATS = "banked=0,rivals.0=0,rivals.1=0,turn=2"
 DIE = "to_roll=1,take_two=0,threes=0,ones=0,twos=0,fours=0,fives=0,sixes=0"
 SCORES = "4\n5\n3\n6\n0\n4\n4\n5\n"
 JUDGED = "to_roll,take_two,threes,ones,twos,fours,fives,sixes,action\n0,0,0,0,0,0,2,0,take 2\n"
 GAMES = "A: roll 4, hold\nB: roll 6, roll 6\n\nB: roll 2, roll 1\nA: roll 6, roll 6\n"
+THREE = "A: roll 2, hold\nB: roll 1\nC: roll 4, roll 1\nA: roll 3, hold\nB: roll 6\n"
 COMMANDS = [
     f"advise pig target=10 --state {PLACE}",
     f"advise pig target=10 --state {PLACE} --method exact",
@@ -61,9 +63,13 @@ COMMANDS = [
     "bet threes dice=2 --scores 3",
     "cache",
     "certify pig target=5 --policy hold-at-20 --claim 0.1",
+    "certify pig players=3 target=3 --policy random,optimal,random",
+    "certify pig players=3 target=3 --values seats.csv",
+    "balance pig players=3 target=3 --evaluations 5",
     "methods",
     "check craps",
     "compare pig target=5 --methods strategy-iteration,exact",
+    "compare pig players=3 target=3 --methods value-iteration",
     "diff pig target=8 sides=4 sides=6 --limit 2",
     "diff pig players=3 target=4 sides=4 sides=5 --limit 2",
     "distribution threes dice=2 --policy optimal --policy take-one --simulate 30",
@@ -79,10 +85,14 @@ COMMANDS = [
     "evaluate pig target=10 --policy optimal --method iterative --set max_sweeps=2",
     "evaluate pig target=5 --policy hold-at-20 --table",
     "evaluate pig players=3 target=3 --policy random,optimal,hold-at-20",
+    "evaluate pig players=3 target=3 --policy random,optimal,hold-at-20 --table",
+    f"evaluate pig players=3 target=3 --policy optimal --state {SEATS}",
+    "evaluate pig players=3 target=3 --policy optimal --against random",
     "evaluate threes dice=2 --policy take-one",
     "evaluate kuhn-poker --policy random --against optimal",
     "evaluate threes dice=2 --policy optimal as=chase target=4",
     "exploit pig pig.game target=10 --player A --risk 0.5",
+    "exploit pig three.game players=3 target=6 --player A --risk 0.5",
     "export pig target=5 --to parquet --out e.parquet",
     "frontier gamblers-problem capital=2 goal=6 --aim most:moves",
     "frontier threes dice=2",
@@ -105,9 +115,11 @@ COMMANDS = [
     "report piglet target=3 --out p.html",
     "optimal pig target=6 --against hold-at-20",
     "optimal threes dice=2 --then variance --range win --range score<=3",
+    "optimal pig players=3 target=3 --then moves --range roll",
     "respond pig target=10 --to hold-at-20",
     "respond kuhn-poker --to random",
     "respond pig players=3 target=3 --to random",
+    f"respond pig players=3 target=3 --to random --state {SEATS}",
     "review pig pig.game target=10",
     "drill pig pig.game target=10",
     "scores threes scores.txt --policy take-one dice=2",
@@ -142,12 +154,15 @@ COMMANDS = [
     "table dice-blackjack low=4 high=5 --grid",
     "table super-six sticks=2 --each-action",
     "table pig players=3 target=3",
+    "table who_stops.py:WhoStops",
+    "table pig players=3 target=3 --grid --where (rivals.0==0)and(turn==0)",
     "table threes dice=1",
     "table threes dice=1 --method sampled --set samples=100 --set seed=1",
     "solve kuhn-poker",
     "solve rock-paper-scissors-dice",
     "table kuhn-poker",
     "tune piglet --vary target=2..3 --for first_player=0.5",
+    "tune pig players=3 --vary target=2..3 --for luck",
     "thumb dice-blackjack low=8 high=10 --numbers 1 --evaluations 20",
     "thumb threes dice=2 --numbers 1 --evaluations 20",
     "tournament pig target=10 --policies optimal,hold-at-20,random",
@@ -168,9 +183,13 @@ def folder(tmp_path_factory) -> Path:
 def lay_files(folder: Path) -> None:
     (folder / "scores.txt").write_text(SCORES)
     (folder / "standoff.py").write_text((EXAMPLES / "standoff.py").read_text())
+    (folder / "who_stops.py").write_text((EXAMPLES / "who_stops.py").read_text())
+    rows = solve(Pig(target=3, players=3)).table()
+    rows.write_csv(folder / "seats.csv")
     (folder / "more.txt").write_text(SCORES * 6)
     (folder / "one.csv").write_text(JUDGED)
     (folder / "pig.game").write_text(GAMES)
+    (folder / "three.game").write_text(THREE)
     solve_by_layers(RoyalUr(pieces=1), save=folder / "ur")
     solution = solve(Pig(target=5))
     solution.save(folder / "pig.parquet")

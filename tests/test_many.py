@@ -233,8 +233,8 @@ def test_one_function_evaluates_seats_of_two_and_three():
         rollwise.evaluate(solution, ["optimal", "random"])
     with pytest.raises(UsageError, match="give a list with a policy for each seat"):
         rollwise.evaluate(solution, "optimal")
-    with pytest.raises(UsageError, match="evaluated exactly, from the start"):
-        rollwise.evaluate(Pig(8), ["optimal", "random"], starts=[3])
+    with pytest.raises(UsageError, match="evaluated exactly"):
+        rollwise.evaluate(Pig(8), ["optimal", "random"], method="iterative")
     with pytest.raises(ForMorePlayers, match="is a game for 3"):
         rollwise.evaluate(solution, "optimal")
 

@@ -193,6 +193,14 @@ export pig players=3 target=4 --to drn | give their policy & --to prism
 simulate pig players=3 target=4 --policy random --against random --tell | isn't for games of three
 simulate pig players=3 target=4 --policy random,random --tell | has 3 seats, and 2 policies
 simulate threes dice=2 --policy random,random --tell | is a game for one
+frontier pig players=3 target=4 | among three or more a loss depends on the play of the others
+scores pig scores.txt players=3 target=4 | distribution has the results of each seat
+length pig players=3 target=4 --by-layer | --by-layer isn't for games of three or more players
+optimal pig players=3 target=4 --against random | evaluate --policy P,Q,Q has such results
+certify pig players=3 target=4 --policy random,random | has 3 seats, and 2 policies were given
+certify pig players=3 target=4 --values v.npy | columns win_probability.0, win_probability.1
+certify pig target=4 --policy random,optimal | a policy for each seat is for three or more players
+solve super-six players=3 sticks=2 | too few for 3 players
 solve pig players=3 as=within | as=within is for one player or two
 solve craps as=within turns=0 | turns must be from 1
 solve pig as=average | no end

@@ -1,14 +1,15 @@
 """Figures about a game for its designers: value, luck, length, drama, decisions and skill.
 
-All players play best, unless otherwise stated. Sums along a play are certified (see
-`rollwise.analysis.chain`). Distributions over turns are followed forward from the start, in
-floating point, until less than a billionth of the games is left, or the time limit.
+All players play best, three or more an equilibrium, unless otherwise stated. Sums along a play are
+certified (see `rollwise.analysis.chain`). Distributions over turns are followed forward from the
+start, in floating point, until less than a billionth of the games is left, or the time limit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from math import fsum
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,12 @@ from numpy.typing import NDArray
 
 from rollwise.analysis.chain import Chain, Skill, greedy, measure_skill
 from rollwise.analysis.lengths import Lengths, Turns, lengths
-from rollwise.analysis.thumb.frontier import Frontier, find_rules
+from rollwise.analysis.thumb.frontier import (
+    Frontier,
+    SeatsFrontier,
+    find_rules,
+    find_seats_rules,
+)
 from rollwise.answer.certified import Certified
 from rollwise.answer.references import Policies, Subject
 from rollwise.answer.solution import Solution
@@ -164,12 +170,12 @@ class Decisions(NamedTuple):
 
 
 class Drama(NamedTuple):
-    """The course of a game for two.
+    """The course of a game for several.
 
     Attributes
     ----------
     draws : Certified
-        The probability of a draw.
+        The probability of a draw, or of a shared win.
     lead_changes : Certified
         Expected number of changes of the likelier winner. Equal chances don't change the lead.
     comebacks : Certified
@@ -195,18 +201,21 @@ class Balance(InWords):
     solution : Solution
     value : Certified
         The value of the start.
+    seats : tuple of float
+        The result of each seat: of three or more players its share of the win, or its payoff.
     luck : Certified
-        The standard deviation of the result: with best play it comes from the dice alone.
+        The standard deviation of the first seat's result: with best play it comes from the dice
+        alone.
     turns, moves : Certified
         Expected numbers of turns and of moves in a game.
     lengths : Lengths
         The distribution of turns (of rolls, in a game for one); not certified.
     decisions : Decisions
     drama : Drama or None
-        Only of games for two with a win, a loss or a draw.
+        Only of games for several with winners.
     skill : Skill or None
         None without choices, and where weak players could go round for ever.
-    rules : Frontier or None
+    rules : Frontier, SeatsFrontier or None
         The losses of rules of thumb; None without choices, and without a search.
     sure : float
         Win probability from which on a game counts as decided.
@@ -214,6 +223,7 @@ class Balance(InWords):
 
     solution: Solution = field(repr=False)
     value: Certified
+    seats: tuple[float, ...] = field(repr=False)
     luck: Certified
     turns: Certified
     moves: Certified
@@ -221,13 +231,18 @@ class Balance(InWords):
     decisions: Decisions
     drama: Drama | None
     skill: Skill | None
-    rules: Frontier | None
+    rules: Frontier | SeatsFrontier | None
     sure: float
 
     @property
     def edge(self) -> float:
-        """The first player's lead in standard deviations of luck; 0 without luck."""
-        return self.value.value / self.luck.value if self.has_luck else 0.0
+        """The first player's lead in standard deviations of luck; 0 without luck.
+
+        A lead is over the mean of all seats.
+        """
+        n = len(self.seats)
+        lead = self.seats[0] - (fsum(self.seats) / n if n > 1 else 0.0)
+        return lead / self.luck.value if self.has_luck else 0.0
 
     @property
     def has_luck(self) -> bool:
@@ -263,35 +278,37 @@ def balance(
     if evaluations < 0:
         raise UsageError(f"evaluations is {evaluations}; it can't be less than 0")
     tell = progress or (lambda *_: None)
-    policies = Policies.of(game)
+    policies = Policies.of(game, any_players=True)
     tell("solving", 0, None)
-    solution = policies.solution
+    solution, profile = policies.solution, policies.solution.profile
     graph = solution.graph
     tell("following play", 0, None)
     chain = Chain.of(graph, solution.policy)
     _require_end(chain)
     turns, moves = expected_lengths(graph, solution.policy)[0]
     luck = chain.luck()
-    fought = graph.players == 2 and not graph.is_score
+    fought = graph.players > 1 and not graph.is_score
+    # the range of values, for a range of results of 1
+    unit = 1.0 if profile is None else profile.unit
     lasts = lengths(graph, solution.policy)
     options = options_of(solution, lasts.visits)
-    chosen = _decisions(solution, chain, MATTERS * luck.value, options)
-    rules = skill = None
+    chosen = _decisions(solution, chain, MATTERS * unit * luck.value, options)
+    rules: Frontier | SeatsFrontier | None = None
+    skill = None
     if chosen.positions:
         if evaluations:
-            rules = find_rules(
-                policies,
-                NUMBERS,
-                evaluations=evaluations,
-                seed=seed,
-                progress=progress,
-                entire=True,
-            )
+            limits: dict[str, Any] = {"evaluations": evaluations, "seed": seed, "entire": True}
+            limits["progress"] = progress
+            if profile is None:
+                rules = find_rules(policies, NUMBERS, **limits)
+            else:
+                rules = find_seats_rules(profile, NUMBERS, **limits)
         tell("measuring skill", 0, None)
         skill = _skill(policies, rules)
     return Balance(
         solution,
         Certified(float(solution.value), float(solution.error_bounds[0])),
+        _results(solution),
         luck,
         turns,
         moves,
@@ -302,6 +319,14 @@ def balance(
         rules,
         SURE,
     )
+
+
+def _results(solution: Solution) -> tuple[float, ...]:
+    """The result of each seat from the start."""
+    if solution.profile is not None:
+        return solution.profile.worth
+    values, _ = solution.seat_values(np.zeros(1, np.int64))
+    return tuple(values[0].tolist())
 
 
 def _require_end(chain: Chain) -> None:
@@ -336,7 +361,7 @@ def _decisions(
     )
 
 
-def _skill(policies: Policies, rules: Frontier | None) -> Skill | None:
+def _skill(policies: Policies, rules: Frontier | SeatsFrontier | None) -> Skill | None:
     try:
         levels = [policies.find("random"), greedy(policies)]
         if rules is not None and rules.rules:
@@ -352,25 +377,42 @@ def _skill(policies: Policies, rules: Frontier | None) -> Skill | None:
 
 
 def _drama(solution: Solution, chain: Chain) -> Drama:
-    worth = chain.sign * solution.values[chain.number]
-    off = solution.error_bound
-    wins = [chain.is_over & (sign * chain.payoff > 0) for sign in (1.0, -1.0)]
+    n = chain.source.players
+    of_seats, off = solution.seat_values(chain.number)
+    after = (np.arange(n) - chain.seat[:, None].astype(np.int64)) % n
+    worth = np.take_along_axis(of_seats, after, axis=1)  # of each seat, the first mover's first
+    wins = [chain.is_over & (payoffs == 1.0) for payoffs in chain.payoffs.T]
     draws = chain.draws()
     level = 2 * SURE - 1
-    above = [sign * worth >= level - off for sign in (1.0, -1.0)]
+    above = [mine >= level - off for mine in worth.T]
+    below = [-mine >= level - off for mine in worth.T]
     return Drama(
         draws,
-        _lead_changes(chain, np.where(np.abs(worth) <= off, 0.0, np.sign(worth))),
-        _comebacks(chain, wins, above),
+        _lead_changes(chain, _leader(worth, off)),
+        _comebacks(chain, wins, below),
         _decided(chain, wins, above, 1.0 - draws.value),
     )
 
 
-def _comebacks(chain: Chain, wins: list[Mask], above: list[Mask]) -> Certified:
-    """The probability that the winner's chance was low once: the loser's was high."""
+def _leader(worth: Floats, off: float) -> NDArray[np.int64]:
+    """The seat with the largest number of each row, from 1; 0 where several have it.
+
+    Parameters
+    ----------
+    worth : (n, n_seats) float64
+    off : float
+        Error bound of each number.
+    """
+    ascending = np.sort(worth, axis=1)
+    leads = ascending[:, -1] - ascending[:, -2] > 2.0 * off
+    return np.where(leads, 1 + np.argmax(worth, axis=1), 0)
+
+
+def _comebacks(chain: Chain, wins: list[Mask], below: list[Mask]) -> Certified:
+    """The probability that the winner's chance was low once."""
     total = off = 0.0
-    # wins of a player, minus those in which the rival's chance was never high
-    for won, low in zip(wins, above[::-1], strict=True):
+    # wins of a player, minus those in which the chance was never low
+    for won, low in zip(wins, below, strict=True):
         values, bounds = chain.chance_of_end(won)
         total, off = total + values[0], off + bounds[0]
         if not low[0]:
@@ -385,7 +427,7 @@ def _decided(chain: Chain, wins: list[Mask], above: list[Mask], won: float) -> T
     A player's chance becomes high where play enters the positions with a high chance; it stays high
     if the player wins without leaving them again. `won` is the share of games without a draw.
     """
-    if not (wins[0] | wins[1]).any():
+    if not np.any(wins):
         return None
     at_once, watch = 0.0, np.zeros(chain.graph.n_states)
     # the chance of a move to enter the high positions for the last time, for each player
@@ -400,26 +442,25 @@ def _decided(chain: Chain, wins: list[Mask], above: list[Mask], won: float) -> T
     return Turns(turn, max(won - float(turn.sum()), 0.0) if followed.is_cut else 0.0)
 
 
-def _lead_changes(chain: Chain, lead: Floats) -> Certified:
-    """The expected number of lead changes: play on three copies, by the last leader (0 for none).
+def _lead_changes(chain: Chain, lead: NDArray[np.int64]) -> Certified:
+    """The expected number of lead changes: play on copies, by the last leader (0 for none).
 
     Parameters
     ----------
-    lead : (n_states,) float64
-        1 where the first player is likelier to win, -1 where the second is, 0 for equal chances.
+    lead : (n_states,) int64
+        The seat that is likeliest to win, from 1; 0 for equal chances.
     """
-    graph = chain.graph
-    then = chain.of_next(lead, np.sign(chain.payoff))
+    graph, many = chain.graph, 1 + chain.source.players
+    then = chain.of_next(lead, _leader(chain.payoffs, 0.0))
     changes, targets = list[Floats](), list[NDArray[np.int64]]()
-    # copy 0, 1 and 2 of the states: no player, the first or the second one led last
-    for last in (0.0, 1.0, -1.0):
+    # copy k of the states: seat k led last, or none
+    for last in range(many):
         after = np.where(then == 0, last, then)
-        changes.append(chain.mean((after * last < 0).astype(float)))
-        targets.append(np.select([after > 0, after < 0], [1, 2], 0))
+        changes.append(chain.mean(((after != last) & (last > 0)).astype(float)))
+        targets.append(after)
     # the graph of copies begins with the copy of the start, and the others follow in turn
-    begin = (0, 1, 2)[int(lead[0])]
+    begin = int(lead[0])
     copies = copied(graph, targets, begin)
-    tripled = Chain(
-        chain.source, chain.policies, copies, np.tile(chain.number, 3), np.tile(chain.seat, 3)
-    )
-    return tripled.total(np.concatenate([changes[(begin + k) % 3] for k in range(3)]))
+    whose = np.tile(chain.number, many), np.tile(chain.seat, many)
+    several = Chain(chain.source, chain.policies, copies, *whose)
+    return several.total(np.concatenate([changes[(begin + k) % many] for k in range(many)]))

@@ -4,13 +4,14 @@ With policies in both seats each state has one action, and play is a Markov chai
 play is the score of a solitaire game on it. The solver computes its expectation and the certificate
 proves it: expected numbers of events, and probabilities of events.
 
-The shares of luck and skill in a game are measured with players of several levels. Two players are
-drawn from the levels with equal probabilities, and play. By the law of total variance
+The shares of luck and skill in a game are measured with players of several levels. The level of the
+first player and that of all others are drawn with equal probabilities, and they play. By the law of
+total variance
 
     Var(result) = Var(mean result of the pair) + mean of Var(result of the pair)
 
 The first part depends on the players: skill. The second part depends on the dice: luck.
-In a game for one, one player is drawn. All games have the same levels of players, for comparisons:
+In a game for one, one level is drawn. All games have the same levels of players, for comparisons:
 random moves, greedy ones (best if all moves after it are random), the best found rule of thumb, and
 best play.
 
@@ -26,7 +27,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import combinations_with_replacement
 from math import fsum
 from typing import Any, NamedTuple
 
@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 
 from rollwise.analysis.distributions import Distribution, counted_play, distribution
 from rollwise.answer.certified import Certified, solve_and_certify
-from rollwise.answer.evaluation import evaluate
+from rollwise.answer.evaluation import look_ahead_by, one_each
 from rollwise.answer.filters import rows_where
 from rollwise.answer.references import Policies
 from rollwise.answer.rows import frame_of
@@ -50,11 +50,10 @@ from rollwise.graph.choices import (
     first_best,
     fold_actions,
     fold_outcomes,
-    look_ahead,
     outcome_action,
     summed,
 )
-from rollwise.graph.policies import Policy
+from rollwise.graph.policies import Policy, is_drawn, outcome_payoffs
 from rollwise.hooks import InWords
 from rollwise.many.seats import parts_of_a_win, seen_from
 from rollwise.simulate.match import require_end
@@ -67,12 +66,15 @@ ROUNDING = 2.0**-48  # of a sum over the outcomes of an action, against its larg
 class Chain:
     """Play from the start of a game, one policy in each seat.
 
+    Results are payoffs: 1 for a win and -1 for a loss, or in a game of three or more its share of
+    the win.
+
     Attributes
     ----------
     source : StateGraph
         The game.
     policies : sequence of Policy
-        One policy, alone or in both seats, or the policies of the first and the second player.
+        One for each seat, in the order of the moves.
     graph : StateGraph
         One action a state. State 0 is the start.
     number : (n_states,) int
@@ -88,16 +90,16 @@ class Chain:
     seat: NDArray[Any] = field(repr=False)
 
     @classmethod
-    def of(cls, graph: StateGraph, first: Policy, second: Policy | None = None) -> Chain:
-        """The chain of a policy against another, or itself; alone in a game for one."""
-        policies = [first] if graph.players == 1 else [first, first if second is None else second]
+    def of(cls, graph: StateGraph, *policies: Policy) -> Chain:
+        """The chain of policies, one for each seat in the order of the moves, or one for all."""
+        policies = tuple(one_each(graph, policies))
         seats = take_seats(graph, policies, [0])
         n = seats.n_before
         return cls(graph.flat, policies, seats.graph, seats.key % n, seats.key // n)
 
     @cached_property
     def sign(self) -> Floats:
-        """1 where the first player moves and -1 where the second does: (n_states,) float64."""
+        """1 where the first player moves and -1 where another does: (n_states,) float64."""
         return np.where(self.seat == 0, 1.0, -1.0)
 
     @cached_property
@@ -106,9 +108,20 @@ class Chain:
         return chances(self.graph)
 
     @cached_property
+    def payoffs(self) -> Floats:
+        """The payoffs of outcomes that end the game, of all seats: (n_outcomes, n_seats) float64.
+
+        The seats are in the order of the moves; 0 where the game goes on.
+        """
+        from_mover = outcome_payoffs(self.graph)
+        mover = self.seat[outcome_action(self.graph)].astype(np.int64)
+        after = np.arange(from_mover.shape[1]) - mover[:, None]
+        return np.take_along_axis(from_mover, after % from_mover.shape[1], axis=1)
+
+    @cached_property
     def payoff(self) -> Floats:
         """The first player's payoff of each outcome that ends the game: (n_outcomes,) float64."""
-        return self.sign[outcome_action(self.graph)] * self.graph.outcome_payoff
+        return np.ascontiguousarray(self.payoffs[:, 0])
 
     @property
     def is_over(self) -> NDArray[np.bool_]:
@@ -206,8 +219,8 @@ class Chain:
         return self.expected(at_end=ends.astype(np.float64), goes_on=goes_on)
 
     def draws(self) -> Certified:
-        """The probability of a draw of a game begun by the first seat."""
-        values, bounds = self.chance_of_end(self.is_over & (self.payoff == 0))
+        """The probability of a draw of a game begun by the first seat: a shared win is one."""
+        values, bounds = self.chance_of_end(is_drawn(self.graph))
         return Certified(float(values[0]), float(bounds[0]))
 
     def results(self) -> list[tuple[Certified, Certified]]:
@@ -278,8 +291,10 @@ class Skill(InWords):
     players : tuple of Policy
         The levels, the weakest first.
     means : (n_levels, n_levels) float64
-        The first player's mean result: rows are his level, columns the other's. One column
+        The first player's mean result: rows are his level, columns that of all others. One column
         in a game for one.
+    against_best : list of float
+        The mean result of each level, over the seats, where all others have the best one; or alone.
     error_bound : float
         Of these.
     share : Certified
@@ -288,6 +303,7 @@ class Skill(InWords):
 
     players: tuple[Policy, ...] = field(repr=False)
     means: Floats = field(repr=False)
+    against_best: list[float]
     error_bound: float
     share: Certified
 
@@ -295,13 +311,6 @@ class Skill(InWords):
     def levels(self) -> tuple[str, ...]:
         """Their names."""
         return tuple(player.name for player in self.players)
-
-    @property
-    def against_best(self) -> list[float]:
-        """The mean result of each level against the best, over the seats; or alone."""
-        if self.means.shape[1] == 1:
-            return self.means[:, 0].tolist()  # type: ignore[no-any-return]
-        return ((self.means[:, -1] - self.means[-1]) / 2).tolist()  # type: ignore[no-any-return]
 
 
 def greedy(policies: Policies) -> Policy:
@@ -313,10 +322,7 @@ def greedy(policies: Policies) -> Policy:
         Random moves can go round for ever.
     """
     graph = policies.graph
-    evaluation = evaluate(policies, "random")
-    assert evaluation.bounds is not None
-    ahead = look_ahead(graph, evaluation.values, evaluation.bounds)
-    best = are_best(graph, ahead)
+    best = are_best(graph, look_ahead_by(policies, policies.find("random")))
     return Policy.of_actions(graph, "greedy", first_best(graph, best))
 
 
@@ -332,25 +338,24 @@ def measure_skill(policies: Policies, levels: Sequence[Policy]) -> Skill:
     Raises
     ------
     EndlessPlay
-        Two of these can go round for ever.
+        Some of these can go round for ever.
     """
     graph, n = policies.graph, len(levels)
-    alone = graph.players == 1
-    columns = 1 if alone else n
-    means, variances = np.zeros((n, columns)), np.zeros((n, columns))
+    others = graph.players - 1
+    means, variances = np.zeros((2, n, n if others else 1))
     off = off_squares = 0.0
-    pairs = [(k, k) for k in range(n)] if alone else combinations_with_replacement(range(n), 2)
-    # one chain gives both orders: state 0 begins with `one`, state 1 with `two`
-    for one, two in pairs:
-        results = Chain.of(graph, levels[one], levels[two]).results()
-        for (first, second), sign, (mean, variance) in zip(
-            ((one, two), (two, one)), (1.0, -1.0), results, strict=False
-        ):
-            seats = (first, 0 if alone else second)
-            means[seats], variances[seats] = sign * mean.value, variance.value
-            off, off_squares = max(off, mean.bound), max(off_squares, variance.bound)
+    against_best = list[float]()
+    for mine, theirs in np.ndindex(means.shape):
+        # state k begins with the player k places before the others' turn is over
+        results = Chain.of(graph, levels[mine], *[levels[theirs]] * others).results()
+        mean, variance = results[0]
+        means[mine, theirs], variances[mine, theirs] = mean.value, variance.value
+        off = max(off, *(one.bound for one, _ in results))
+        off_squares = max(off_squares, variance.bound)
+        if theirs == means.shape[1] - 1:
+            against_best.append(fsum(one.value for one, _ in results) / len(results))
     share = _share(means.ravel(), variances.ravel(), off, off_squares)
-    return Skill(tuple(levels), means, off, share)
+    return Skill(tuple(levels), means, against_best, off, share)
 
 
 def _share(means: Floats, variances: Floats, off: float, off_squares: float) -> Certified:

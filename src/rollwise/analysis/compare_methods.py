@@ -1,4 +1,8 @@
-"""All methods on one game, side by side, held against the certified answer."""
+"""All methods on one game, side by side, held against the certified answer.
+
+The methods are for one player or two. Of a game for more they solve the game of one seat, where all
+others play the equilibrium: its best response has the value of the equilibrium.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.answer.certified import run_settled, solve_and_certify
+from rollwise.answer.solution import Solution
 from rollwise.errors import RollwiseError
 from rollwise.graph import StateGraph, sign_of
+from rollwise.many.seats import seen_from
 from rollwise.methods import METHODS, find_method
 from rollwise.methods.result import MethodResult
 from rollwise.methods.sampled import check_samples
@@ -133,6 +139,19 @@ def compare_methods(
             )
         )
     return rows, certificate.bound
+
+
+def of_one_seat(solution: Solution) -> StateGraph:
+    """The game of the first seat among others with the policy of the equilibrium.
+
+    Returns
+    -------
+    StateGraph
+        For one player; states as in `rollwise.many.seats.seen_from`.
+    """
+    found = solution.equilibrium
+    others = [found.policy.probability] * (found.players - 1)
+    return seen_from(found.graph, 0, [None, *others])
 
 
 def _distance(found: NDArray[np.float64], values: NDArray[np.float64]) -> float | None:

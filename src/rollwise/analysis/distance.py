@@ -4,6 +4,10 @@ The true value of a position lies within the bound b of the value v of our solut
 is then between |g - v| - b and |g - v| + b away from the truth, and both ends are proved. The loss
 of a policy is measured in the same way: its own value, or its value against the best response to
 it, has a bound too.
+
+Of three or more players the values are those of our equilibrium, which need not be the only one.
+The loss of a policy, or of a policy for each seat, is then the most that a seat gains by another
+policy while all others keep to theirs: the policies are an equilibrium where nobody loses.
 """
 
 from __future__ import annotations
@@ -18,16 +22,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.answer.evaluation import best_response, evaluate
-from rollwise.answer.references import AnyPolicy, Policies, array_in, legal_values
+from rollwise.answer.evaluation import SeatPolicies, best_response, evaluate, evaluate_seats
+from rollwise.answer.references import (
+    AnyPolicy,
+    Policies,
+    array_in,
+    legal_values,
+)
 from rollwise.errors import PolicyError, UnknownState, UsageError
 from rollwise.faults import one_line
 from rollwise.graph import StateGraph, win_probability
+from rollwise.graph.policies import Policy
 from rollwise.machine.parquet_files import read_parquet
+from rollwise.many.seats import seat_columns
 from rollwise.numbers.printed import CHANCE_ROUNDING
 
 Floats = NDArray[np.float64]
 ENDINGS = (".csv", ".parquet", ".json", ".npy", ".txt")
+TABLES = (".csv", ".parquet")
 COLUMNS = ("win_probability", "value")
 BY_TEXT = "text"  # in place of a column: values by the texts of positions
 ROUNDING = 2.0**-50  # of a difference, relative to its parts
@@ -43,7 +55,10 @@ class Distance:
     name : str
         A file, or a policy.
     given, true, bounds : (n_states,) float64
-        Chances to win, or values where there are none; NaN in `given` where nothing is given.
+        Chances to win, or values where there are none; NaN in `given` where nothing is given. Of
+        three or more players those of the seat with the largest error.
+    seat, mover : (n_states,) int64 or None
+        Of three or more players: this seat, counted from the mover, and the seat to move.
     """
 
     graph: StateGraph
@@ -51,6 +66,29 @@ class Distance:
     given: Floats
     true: Floats
     bounds: Floats
+    seat: NDArray[np.int64] | None = None
+    mover: NDArray[np.int64] | None = None
+
+    @classmethod
+    def of_seats(
+        cls, graph: StateGraph, name: str, given: Floats, true: Floats, bounds: Floats
+    ) -> Distance:
+        """The largest distance of any seat in each state.
+
+        Parameters
+        ----------
+        given, true, bounds : (n_movers, n_states, players) float64
+            ``[j, s, k]`` is of the seat k places after the mover in state s, with seat j to move.
+        """
+        every = (np.moveaxis(part, 0, 1) for part in (given, true, bounds))
+        given, true, bounds = (part.reshape(graph.n_states, -1) for part in every)
+        off = cls(graph, name, given, true, bounds).high
+        worst = np.argmax(np.where(np.isnan(off), -1.0, off), axis=1)
+        given, true, bounds = (
+            np.take_along_axis(part, worst[:, None], axis=1)[:, 0] for part in (given, true, bounds)
+        )
+        mover, seat = np.divmod(worst, graph.players)
+        return cls(graph, name, given, true, bounds, seat, mover)
 
     @property
     def low(self) -> Floats:
@@ -92,7 +130,8 @@ def distance_of_values(policies: Policies, path: Path) -> Distance:
     ----------
     path : Path
         A table (``.csv``, ``.parquet``) with the fields and a column ``win_probability`` or
-        ``value``, of the player to move; or numbers in the order of the positions or of the states
+        ``value``, of the player to move; of three or more players a column for each, as `table`
+        prints them. Or numbers in the order of the positions or of the states
         of a model: a ``.npy`` array (of two dimensions: Q-values), a ``.json`` list, or a
         ``.txt`` file with a number a line. A ``.json`` list of Storm has objects with the fields in
         ``s`` and the value in ``v``. A ``.json`` object has values by the texts of
@@ -106,29 +145,40 @@ def distance_of_values(policies: Policies, path: Path) -> Distance:
     """
     solution = policies.solution
     graph = policies.graph
-    given = np.full(graph.n_states, np.nan)
+    several = list(seat_columns(graph, np.empty((0, graph.players)))) if graph.players > 2 else []
+    given = np.full((graph.n_states, len(several)) if several else graph.n_states, np.nan)
     if path.suffix not in ENDINGS:
         raise PolicyError(f"{path} is none of {', '.join(ENDINGS)}")
+    if several and path.suffix not in TABLES:
+        raise PolicyError(
+            f"{path}: the values of {graph.players} seats are a table ({' or '.join(TABLES)}) with "
+            f"the columns {', '.join(several)}, from the mover on"
+        )
     game = policies.game
     order = dict.fromkeys(graph.positions.tolist(), False) if game is None else game.numbered(graph)
-    rows, numbers, column = _read(path, policies, len(order))
+    rows, numbers, column = _read(path, policies, len(order), several)
     numbers = _finite(path, numbers, bool(np.isinf(solution.values).any()))
     if rows is None:
         given[list(order)] = numbers
     else:
         for row, number in zip(rows, numbers, strict=True):
             position = _place(path, graph, row)
-            if not np.isnan(given[position]):
+            if not np.isnan(given[position]).any():
+                if several and (given[position] == number).all():  # of a mixture, a row each
+                    continue
                 raise PolicyError(f"{path} has two values for {graph.state_text(position)}")
             given[position] = number
         wanted = [s for s in order if column != BY_TEXT or graph.view[s].is_choice]
-        missing = [state for state in wanted if np.isnan(given[state])]
+        missing = [state for state in wanted if np.isnan(given[state]).any()]
         if missing:
             first = graph.state_text(missing[0])
             raise PolicyError(
                 f"{path} has no value for {len(missing):,} of {len(wanted):,} positions, the "
                 f"first one {first}"
             )
+    if solution.profile is not None:
+        true, bounds = solution.profile.values, solution.profile.error_bounds
+        return Distance.of_seats(graph, path.name, given[None], true[None], bounds[None])
     column = column.removesuffix(BY_TEXT)
     is_value = column == "value" or graph.is_score
     if not column:
@@ -192,8 +242,16 @@ def _best(path: Path, policies: Policies, given: Floats) -> Any:
     return [best(legal_values(path, graph.view[state], row)) for state, row in pairs]
 
 
-def _read(path: Path, policies: Policies, n: int) -> tuple[list[Any] | None, Any, str]:
-    """The rows of a file, or None for n numbers in order; its numbers; the name of their column."""
+def _read(
+    path: Path, policies: Policies, n: int, several: list[str]
+) -> tuple[list[Any] | None, Any, str]:
+    """The rows of a file, or None for n numbers in order; its numbers; the name of their column.
+
+    Parameters
+    ----------
+    several : list of str
+        Of three or more players the columns of numbers, one a seat.
+    """
     graph = policies.graph
     if path.suffix == ".npy":
         return None, _best(path, policies, array_in(path, graph, n)), ""
@@ -223,15 +281,24 @@ def _read(path: Path, policies: Policies, n: int) -> tuple[list[Any] | None, Any
             return None, list(map(_number, rows)), ""
         if path.suffix == ".json" and "v" in rows[0]:
             return [row["s"] for row in rows], [_number(row["v"]) for row in rows], ""
-        names = COLUMNS[graph.is_score :]
-        column = next((name for name in names if name in rows[0]), None)
-        if column is None:
-            raise ValueError(f"it has no column {' or '.join(names)}")
-        return rows, [_number(row[column]) for row in rows], column
+        return rows, *_in_columns(rows, several, COLUMNS[graph.is_score :])
     except FileNotFoundError:
         raise PolicyError(f"there is no file {path}") from None
     except Exception as error:
         raise PolicyError(f"{path} can't be read as values: {one_line(str(error))}") from error
+
+
+def _in_columns(
+    rows: list[Mapping[str, Any]], several: list[str], names: tuple[str, ...]
+) -> tuple[list[Any], str]:
+    """The numbers of a table: those of each seat, or the first of some columns and its name."""
+    missing = [name for name in several if name not in rows[0]]
+    column = next((name for name in names if name in rows[0]), "")
+    if missing or not (several or column):
+        raise ValueError(f"it has no column {' or '.join(missing[:1] or names)}")
+    if several:
+        return [[_number(row[name]) for name in several] for row in rows], ""
+    return [_number(row[column]) for row in rows], column
 
 
 def _texts(policies: Policies) -> Iterator[tuple[dict[str, int], str]]:
@@ -243,13 +310,27 @@ def _texts(policies: Policies) -> Iterator[tuple[dict[str, int], str]]:
             yield dict(zip(graph.field_names, row, strict=True)), game.show(kind(*row))
 
 
-def distance_of_policy(policies: Policies, policy: AnyPolicy) -> Distance:
+def distance_of_policy(policies: Policies, policy: AnyPolicy | SeatPolicies) -> Distance:
     """The loss of a policy in each position, against the best response of the other player.
 
     In a game for two the loss is the larger one of both players, each of whom may follow the
-    policy; the given numbers are those of the player to move.
+    policy; the given numbers are those of the player to move. Of three or more players, who follow
+    one policy or one each, it is the largest gain of a seat by its best response; the given numbers
+    are the results of this seat.
+
+    Parameters
+    ----------
+    policy : str, callable, Policy or list of them
+        A list has one for each seat of three or more, in the order of the moves.
     """
-    chosen, solution, graph = policies.find(policy), policies.solution, policies.graph
+    graph = policies.graph
+    every = policy if isinstance(policy, list | tuple) else [policy]
+    found = [policies.find(one) for one in every]
+    if graph.players > 2:
+        return _gains(graph, found)
+    if len(found) > 1:
+        raise UsageError(f"{graph.title}: a policy for each seat is for three or more players")
+    (chosen,), solution = found, policies.solution
     true, bounds = solution.values, solution.error_bounds
     if graph.players == 1:
         evaluation = evaluate(policies, chosen)
@@ -270,3 +351,11 @@ def distance_of_policy(policies: Policies, policy: AnyPolicy) -> Distance:
         true, given = win_probability(true), win_probability(given)
         bounds = bounds / 2 + 2 * CHANCE_ROUNDING
     return Distance(graph, chosen.name, given, true, bounds)
+
+
+def _gains(graph: StateGraph, policies: list[Policy]) -> Distance:
+    """The largest gain of a seat by its best response in each position."""
+    has, best = (evaluate_seats(graph, policies, at_best=at_best) for at_best in (False, True))
+    bounds = np.broadcast_to((has.bounds + best.bounds)[:, :, None], has.values.shape)
+    name = ",".join(policy.name for policy in policies)
+    return Distance.of_seats(graph, name, has.values, best.values, bounds)

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from rollwise.analysis.distributions import Distribution, distribution
 from rollwise.answer.certified import Certified
 from rollwise.answer.optimal_set import Amounts, OptimalSet, Quantity, Range
-from rollwise.answer.references import Policies, Subject
+from rollwise.answer.references import Policies, Subject, policy_table
 from rollwise.answer.rows import fields_and_throws
 from rollwise.answer.solution import Solution
 from rollwise.derive.by_score import by_score, gained, require_points
@@ -37,8 +37,8 @@ from rollwise.derive.chase import WithScore
 from rollwise.derive.derived_game import places_in
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
-from rollwise.graph.choices import chance_to_pass, has_choice, is_roll, is_throw
-from rollwise.graph.policies import Policy, ties_in_play
+from rollwise.graph.choices import chance_to_pass, fold_actions, has_choice, is_roll, is_throw
+from rollwise.graph.policies import Policy, is_drawn, ties_in_play
 
 if TYPE_CHECKING:
     import polars as pl
@@ -107,18 +107,20 @@ def read_quantity(solution: Solution, text: str) -> Quantity:
     if name == "draw":
         return _draw(solution)
     if name == "moves":
-        return Quantity(name, lambda s: Amounts(actions=(~is_throw(s.graph)).astype(np.float64)))
+        return _counted(name, lambda graph: ~is_throw(graph))
     if name == "rolls":
-        return Quantity(name, lambda s: Amounts(actions=is_roll(s.graph).astype(np.float64)))
+        return _counted(name, is_roll)
     try:
         labels = graph.vocabulary.require(name)
     except UsageError as error:
         raise UsageError(f"there is no quantity {name!r}: it is {SAID}; {error}") from None
 
-    def taken(policies: OptimalSet) -> Amounts:
-        return Amounts(actions=np.isin(policies.graph.action_label, labels).astype(np.float64))
+    return _counted(name, lambda graph: np.isin(graph.action_label, labels))
 
-    return Quantity(name, taken)
+
+def _counted(name: str, count: Callable[[StateGraph], NDArray[np.generic]]) -> Quantity:
+    """The sum of an amount of each action."""
+    return Quantity(name, lambda policies: Amounts(actions=policies.amounts_of(count)))
 
 
 def is_of_score(text: str) -> bool:
@@ -192,8 +194,7 @@ def _variance(solution: Solution) -> Quantity:
 
 def _draw(solution: Solution) -> Quantity:
     graph = solution.graph
-    ties = graph.lotteries.over & (graph.lotteries.payoff == 0)
-    if graph.objective != "win" or not ties.any():
+    if graph.objective != "win" or not is_drawn(graph).any():
         raise UsageError(
             f"{graph.title} is never drawn, so there is no chance of a draw to ask for"
         )
@@ -206,8 +207,7 @@ def _draw(solution: Solution) -> Quantity:
     def amounts(policies: OptimalSet) -> Amounts:
         if policies.scores is not None:  # as for another aim; a draw is the score 0
             return Amounts(scores=(policies.scores == 0).astype(np.float64))
-        drawn = (policies.graph.outcome_state < 0) & (policies.graph.outcome_payoff == 0)
-        return Amounts(endings=drawn.astype(np.float64))
+        return Amounts(endings=is_drawn(policies.graph).astype(np.float64))
 
     return Quantity("draw", amounts)
 
@@ -286,15 +286,30 @@ class SecondAims:
         import polars as pl
 
         graph = solution.graph
+        if self.policies.scores is None:
+            return policy_table(graph, self.policy_of(solution))
         labels = _labels(graph, solution.policy)
-        if self.policies.scores is not None:
-            scored = by_score(graph)
-            graph, labels = scored.graph, labels[scored.state]
+        scored = by_score(graph)
+        graph, labels = scored.graph, labels[scored.state]
         chosen = self.policies.graph
         labels[places_in(chosen.rows, graph.rows)] = _labels(chosen, self.policy)
         asked = np.flatnonzero(has_choice(graph))
         fields = fields_and_throws(graph, asked)
         return pl.DataFrame({**fields, "action": [graph.vocabulary.text(a) for a in labels[asked]]})
+
+    def policy_of(self, solution: Solution) -> Policy:
+        """`policy` on the graph of a solution, whose policy it is where optimal play doesn't come.
+
+        No aim may depend on the points made so far. Mixtures of an equilibrium stay as they are.
+        """
+        graph, chosen = solution.graph, self.policies.graph
+        probability = solution.policy.probability.copy()
+        places = places_in(graph.rows, chosen.rows)  # -1 where play doesn't come
+        labels = np.append(_labels(chosen, self.policy), -1)[places][graph.action_state]
+        mixed = (probability > 0) & (probability < 1)
+        fixed = (labels >= 0) & ~fold_actions(graph, np.logical_or, mixed)[graph.action_state]
+        probability[fixed] = graph.action_label[fixed] == labels[fixed]
+        return Policy(self.name, probability)
 
 
 def _labels(graph: StateGraph, policy: Policy) -> NDArray[np.int64]:
@@ -326,7 +341,7 @@ def second_aims(game: Subject, aims: Sequence[str]) -> SecondAims:
     >>> second_aims(Threes(dice=2), ["score<=0"]).values[0].value.__round__(6)
     0.092593
     """
-    solution = Policies.of(game).solution
+    solution = Policies.of(game, any_players=True).solution
     policies, values, names = OptimalSet.of(solution), [], []
     wanted = [read_aim(solution, text) for text in aims]
     if any(aim.quantity.by_score for aim in wanted):
@@ -349,7 +364,7 @@ def ranges(game: Subject, quantities: Sequence[str]) -> list[Range]:
     quantities : sequence of str
         See `rollwise.analysis.second_aims`.
     """
-    solution = Policies.of(game).solution
+    solution = Policies.of(game, any_players=True).solution
     return ranges_in(OptimalSet.of(solution), solution, quantities)
 
 
@@ -376,7 +391,7 @@ def length_ranges(solution: Solution, counted: Sequence[str]) -> list[Range] | N
         policies = OptimalSet.of(solution)
     except UsageError:
         return None
-    passing = Quantity("passes", lambda s: Amounts(actions=chance_to_pass(s.graph)))
+    passing = _counted("passes", chance_to_pass)
     ranges = []
     for name in counted:
         one = policies.range(passing if name == "turns" else read_quantity(solution, name))

@@ -26,8 +26,8 @@ MEASURES = {
     "first_player": "the first player's win probability (in a game for one, the player's)",
     "value": "the value of the start: points, or a payoff; the average of play without an end",
     "turns": "turns of a game of best play",
-    "luck": "the standard deviation of the result, played best",
-    "draws": "the chance of a draw, played best",
+    "luck": "the standard deviation of the first player's result, played best",
+    "draws": "the chance of a draw or a shared win, played best",
     "skill": "the players' share of the result's variance (see `balance`); players "
     "move at random, are greedy, or play best",
 }
@@ -110,12 +110,16 @@ class Point:
     equally_good : bool
         Whether play comes to equally good actions, so that the amount may depend on the choice
         among optimal policies.
+    deviation_gain : float or None
+        Of three or more players, whose amount is that of an equilibrium: the largest gain of a
+        player by another policy; proved.
     """
 
     parameters: Mapping[str, str]
     amount: float
     error_bound: float
     equally_good: bool = False
+    deviation_gain: float | None = None
 
 
 @dataclass(frozen=True)
@@ -262,10 +266,11 @@ def _solved_amount(
     typed: Mapping[str, str],
     measure: str,
     solve: Callable[[Game], Solution],
-) -> tuple[float, float, bool]:
-    """The measure of one of the games, from `amount_of`, and whether it may depend on ties."""
+) -> tuple[float, float, bool, float | None]:
+    """The measure of one of the games, and the other attributes of its `Point`."""
     solution = solve(create(sheet.kind, typed))
-    return *amount_of(measure, solution), has_ties(measure, solution)
+    gain = None if solution.profile is None else solution.profile.deviation_gain
+    return *amount_of(measure, solution), has_ties(measure, solution), gain
 
 
 def has_ties(measure: str, solution: Solution) -> bool:
@@ -273,8 +278,9 @@ def has_ties(measure: str, solution: Solution) -> bool:
     if measure in OF_THE_START:
         return False
     whole = solution.whole()
-    # wins and losses without draws have the spread that the value gives them
-    if measure == "luck" and not (whole.graph.has_draws or whole.graph.is_score):
+    # of two, wins and losses without draws have the spread that the value gives them
+    is_fixed = whole.profile is None and not (whole.graph.has_draws or whole.graph.is_score)
+    if measure == "luck" and is_fixed:
         return False
     return ties_in_play(whole.graph, whole.policy) is not None
 
@@ -314,7 +320,7 @@ def _draws(solution: Solution) -> Certified:
 def _share_of_skill(solution: Solution) -> Certified:
     if not has_choice(solution.graph).any():
         return Certified(0.0, 0.0)
-    policies = Policies.of(solution)
+    policies = Policies.of(solution, any_players=True)
     try:
         levels = [policies.find("random"), greedy(policies), policies.find("optimal")]
         return measure_skill(policies, levels).share

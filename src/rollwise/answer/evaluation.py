@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any, Self, TypeAlias, overload
+from typing import Any, NamedTuple, Self, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,10 +29,10 @@ from rollwise.answer.references import AnyPolicy, Policies, Subject, are_policie
 from rollwise.derive.seats import Seats, take_seats
 from rollwise.errors import EndlessPlay, ForMorePlayers, UsageError
 from rollwise.graph import StateGraph, win_probability
-from rollwise.graph.choices import look_ahead, taken
+from rollwise.graph.choices import Ahead, look_ahead, taken
 from rollwise.graph.policies import Policy, Ties, ties_in_play
 from rollwise.hooks import InWords
-from rollwise.many.seats import Stakes, against_all, seen_from
+from rollwise.many.seats import Stakes, against_all, reached_from, seat_columns, seen_from
 from rollwise.methods import Setting
 from rollwise.methods.result import MethodResult, Status
 from rollwise.methods.value_iteration import value_iteration
@@ -43,22 +43,52 @@ ADVERSARIES = "adversaries"  # all others minimise a seat's chance to win
 ALLIES = "allies"  # all others maximise it
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Shares(InWords):
-    """The expected result of each seat from the start.
+    """The expected result of each seat, with a policy for each.
 
     Attributes
     ----------
     graph : StateGraph
     policies : tuple of str
-    win_probabilities : tuple of float
-        Expected payoffs in a game with stakes, here and below.
-    error_bound : float
-        Of each of them; proved.
+        Of the seats, in the order of the moves.
+    values : (n_movers, n_states, players) float64
+        ``values[j, s, k]`` is the result of the seat k places after the mover in state s, with
+        seat j to move: its chance to win, or its expected payoff in a game with stakes. With one
+        policy for all seats it is the same for all movers, and ``n_movers`` is 1. NaN in states
+        that are unreachable from the starts.
+    bounds : (n_movers, n_states) float64
+        Error bounds; proved.
     """
 
     graph: StateGraph = field(repr=False)
     policies: tuple[str, ...]
+    values: NDArray[np.float64] = field(repr=False)
+    bounds: NDArray[np.float64] = field(repr=False)
+
+    @property
+    def win_probabilities(self) -> tuple[float, ...]:
+        """The result of each seat from the start."""
+        return self.at(0).win_probabilities
+
+    @property
+    def error_bound(self) -> float:
+        """Of each of them; proved."""
+        return self.at(0).error_bound
+
+    def at(self, state: int) -> SharesAt:
+        """The results of all seats from a state, with the first seat to move."""
+        return SharesAt(tuple(self.values[0, state].tolist()), float(self.bounds[0, state]))
+
+    def columns_of(self, states: NDArray[np.int64], mover: int) -> dict[str, Any]:
+        """The columns of some states with a seat to move: results from the mover on, and bounds."""
+        worths = seat_columns(self.graph, self.values[mover, states])
+        return {**worths, "error_bound": self.bounds[mover, states]}
+
+
+class SharesAt(NamedTuple):
+    """The expected result of each seat from a state, and their error bound; proved."""
+
     win_probabilities: tuple[float, ...]
     error_bound: float
 
@@ -86,8 +116,14 @@ class Response(InWords):
     error_bound: float
 
 
-def evaluate_seats(graph: StateGraph, policies: Sequence[Policy]) -> Shares:
-    """The result of each seat from the start, with a policy for each seat.
+def evaluate_seats(
+    graph: StateGraph,
+    policies: Sequence[Policy],
+    starts: Sequence[int] | None = None,
+    *,
+    at_best: bool = False,
+) -> Shares:
+    """The result of each seat, with a policy for each.
 
     Parameters
     ----------
@@ -95,34 +131,61 @@ def evaluate_seats(graph: StateGraph, policies: Sequence[Policy]) -> Shares:
         From `rollwise.many.seats.build_seats`.
     policies : sequence of Policy
         One for each seat, in the order of the moves; a single one is for all seats.
+    starts : sequence of int, optional
+        As in `evaluate`.
+    at_best : bool
+        Instead the best result of each seat, where all others keep to their policies.
     """
-    seated = one_each(graph, policies)
-    profile = [policy.probability for policy in seated]
-    runs = [solve_and_certify(seen_from(graph, seat, profile)) for seat in range(graph.players)]
-    return Shares(
-        graph,
-        tuple(policy.name for policy in seated),
-        tuple(float(run.found.values[0]) for run in runs),
-        max(float(run.certificate.bounds[0]) for run in runs),
-    )
+    seated, n = one_each(graph, policies), graph.players
+    is_one = len(set(seated)) == 1
+    runs = []
+    for seat in range(1 if is_one else n):
+        profile = [
+            None if at_best and k == seat else policy.probability for k, policy in enumerate(seated)
+        ]
+        runs.append(_seat_results(graph, seat, profile, starts))
+
+    def after(k: int, mover: int) -> NDArray[np.float64]:
+        """The results of the seat k places after a mover, and their bounds."""
+        # with one policy for all it has those of the first seat k moves before its own
+        return runs[0][-k % n] if is_one else runs[(mover + k) % n][mover]
+
+    found = np.array([[after(k, mover) for k in range(n)] for mover in range(len(runs))])
+    values, bounds = found[:, :, 0].transpose(0, 2, 1), found[:, :, 1].max(axis=1)
+    return Shares(graph, tuple(policy.name for policy in seated), values, bounds)
 
 
-def respond_to(graph: StateGraph, policy: Policy) -> Response:
+def _seat_results(
+    graph: StateGraph,
+    seat: int,
+    profile: Sequence[NDArray[np.float64] | None],
+    starts: Sequence[int] | None,
+) -> list[NDArray[np.float64]]:
+    """The values of a seat and their bounds, with each seat to move: (2, n_states) float64 each."""
+    seats = reached_from(graph, seat, profile, starts)
+    found, certificate, _ = solve_and_certify(seats.graph)
+    spread = zip(seats.spread(found.values), seats.spread(certificate.bounds), strict=True)
+    return list(map(np.stack, spread))
+
+
+def respond_to(graph: StateGraph, policy: Policy, state: int = 0) -> Response:
     """The best response of each seat where all others play one policy.
 
     Parameters
     ----------
     graph : StateGraph
         From `rollwise.many.seats.build_seats`.
+    state : int
+        The first state of play.
     """
     others = [policy.probability] * (graph.players - 1)
-    worth, off = from_each_seat(graph, [policy.probability, *others])
-    best, best_off = from_each_seat(graph, [None, *others])
+    worth, off = from_each_seat(graph, [policy.probability, *others], state)
+    best, best_off = from_each_seat(graph, [None, *others], state)
     return Response(graph, policy.name, worth, best, max(off, best_off))
 
 
 def from_each_seat(
-    graph: StateGraph, profile: Sequence[NDArray[np.float64] | None]
+    graph: StateGraph, profile: Sequence[NDArray[np.float64] | None], state: int = 0
 ) -> tuple[tuple[float, ...], float]:
     """The result of the first policy of a profile in each seat, and their error bound.
 
@@ -130,9 +193,11 @@ def from_each_seat(
     ----------
     profile : sequence of (n_actions,) float64 or None
         As `rollwise.many.seats.seen_from` takes it.
+    state : int
+        The first state of play.
     """
     found, certificate, _ = solve_and_certify(seen_from(graph, 0, profile))
-    starts = [_place(graph, 0, seat) for seat in range(graph.players)]
+    starts = [_place(graph, state, seat) for seat in range(graph.players)]
     return tuple(found.values[starts].tolist()), float(certificate.bounds[starts].max())
 
 
@@ -170,7 +235,34 @@ def in_seats(
     return [certified_at(evaluation, at)[seat].shown(is_score=scored) for at, seat in places]
 
 
-def respond_to_all(graph: StateGraph, others: str) -> Response:
+def look_ahead_by(policies: Policies, policy: Policy) -> Ahead:
+    """One look ahead: each action relative to its state, if all play a policy before and after it.
+
+    Parameters
+    ----------
+    policies : Policies
+        Of a game for any number of players.
+
+    Raises
+    ------
+    EndlessPlay
+        The policy can go round for ever.
+    """
+    graph = policies.graph
+    if graph.players > 2:
+        from rollwise.many.equilibrium import Equilibrium
+
+        assert policies.game is not None
+        shares = evaluate_seats(graph, [policy])
+        values, unknown = shares.values[0], np.full_like(shares.values[0], np.inf)
+        bounds = np.broadcast_to(shares.bounds[0][:, None], values.shape)
+        return Equilibrium(graph, policies.game, policy, values, bounds, unknown, (), {}).ahead
+    found = evaluate(policies, policy)
+    assert found.bounds is not None
+    return look_ahead(graph, found.values, found.bounds)
+
+
+def respond_to_all(graph: StateGraph, others: str, state: int = 0) -> Response:
     """The best result of each seat if all others minimise it, or if all others maximise it.
 
     Against adversaries it is the value of a game for two, the seat against all others together:
@@ -182,21 +274,52 @@ def respond_to_all(graph: StateGraph, others: str) -> Response:
     graph : StateGraph
         From `rollwise.many.seats.build_seats`.
     others : {"adversaries", "allies"}
+    state : int
+        The first state of play.
     """
     n = graph.players
-    starts = [_place(graph, 0, seat) for seat in range(n)]
+    starts = [_place(graph, state, seat) for seat in range(n)]
     if others == ALLIES:
-        return Response(graph, ALLIES, (), *from_each_seat(graph, [None] * n))
-    result, certificate, _ = solve_and_certify(against_all(graph))
-    stakes = Stakes.of(graph)
+        return Response(graph, ALLIES, (), *from_each_seat(graph, [None] * n, state))
+    result, certificate, _ = solve_and_certify(against_all(graph).graph)
     sign = np.where(np.arange(n) == 0, 1.0, -1.0)  # of the others' states, in their eyes
-    return Response(
-        graph,
-        ADVERSARIES,
-        (),
-        tuple(stakes.paid(win_probability(sign * result.values[starts])).tolist()),
-        float(stakes.error(certificate.bounds[starts].max() / 2.0 + 2.0**-52)),
-    )
+    bound = float(certificate.bounds[starts].max())
+    found = [of_a_side(graph, Certified(x, bound)) for x in (sign * result.values[starts]).tolist()]
+    best, bounds = zip(*found, strict=True)
+    return Response(graph, ADVERSARIES, (), best, max(bounds))
+
+
+def two_sides(
+    graph: StateGraph,
+    mine: Policy | None,
+    theirs: Policy | None,
+    starts: Sequence[int] | None = None,
+) -> Seats:
+    """The game of the first seat against all others together, as one for two players.
+
+    Parameters
+    ----------
+    graph : StateGraph
+        Of a game for two players or more.
+    mine, theirs : Policy or None
+        The policy of the first seat, and of all others; None leaves them free. Free others only
+        try to keep the first seat from winning.
+    starts : sequence of int, optional
+        As in `rollwise.derive.seats.take_seats`.
+    """
+    if graph.players == 2:
+        return take_seats(graph, [mine, theirs], starts)
+    chances = [None if policy is None else policy.probability for policy in (mine, theirs)]
+    return against_all(graph, [chances[0], *chances[1:] * (graph.players - 1)], starts)
+
+
+def of_a_side(graph: StateGraph, value: Certified) -> Certified:
+    """A value of the first seat in `two_sides` as a chance to win, or as points or a payoff."""
+    if graph.players == 2:
+        return value.shown(is_score=graph.is_score)
+    stakes = Stakes.of(graph)
+    bound = float(stakes.error(value.bound / 2.0 + 2.0**-52))
+    return Certified(float(stakes.paid(win_probability(value.value))), bound)
 
 
 def one_each(graph: StateGraph, policies: Sequence[Policy]) -> list[Policy]:
@@ -320,6 +443,15 @@ class Evaluation(InWords):
         """The policy's chance to win with its opponent to move: (n_states,) float64."""
         return self._chances(self.values_second)
 
+    def columns_of(self, states: NDArray[np.int64], mover: int = 0) -> dict[str, Any]:
+        """The columns of some states with the policy to move: value, chance to win and bound."""
+        values = self.values[states]
+        return {
+            "value": values,
+            "win_probability": self.graph.view.win_probability(values),
+            "error_bound": None if self.bounds is None else self.bounds[states],
+        }
+
     def _chances(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.full(len(values), np.nan) if self.is_score else win_probability(values)
 
@@ -392,7 +524,9 @@ def _opponent(policies: Policies, against: AnyPolicy) -> Policy:
 
 
 @overload
-def evaluate(game: Subject, policy: SeatPolicies) -> Shares: ...
+def evaluate(
+    game: Subject, policy: SeatPolicies, *, starts: Sequence[int] | None = None
+) -> Shares: ...
 
 
 @overload
@@ -443,8 +577,8 @@ def evaluate(
     Returns
     -------
     Evaluation
-        The value of the policy in every state; for a list, `Shares`, the result of each seat from
-        the start. In play without an end values are those of a cycle at the average of best play:
+        The value of the policy in every state; for a list, `Shares`, the result of each seat. In
+        play without an end values are those of a cycle at the average of best play:
         `rollwise.answer.average.average_of_policy` has the average of the policy.
 
     Raises
@@ -467,9 +601,9 @@ def evaluate(
     """
     _check_method(method, iterative)
     if are_policies(policy):
-        if against is not None or starts is not None or method != "exact":
-            raise UsageError("a list of policies, one a seat, is evaluated exactly, from the start")
-        return _shares(Policies.of(game, any_players=True), policy)
+        if against is not None or method != "exact":
+            raise UsageError("a list of policies, one a seat, is evaluated exactly")
+        return _shares(Policies.of(game, any_players=True), policy, starts)
     policies = without_a_list(game, policy)
     graph, mine = policies.graph, policies.find(policy)  # type: ignore[arg-type]
     theirs = None if against is None else _opponent(policies, against)
@@ -516,18 +650,21 @@ def without_a_list(game: Subject, policy: object) -> Policies:
         raise ForMorePlayers(advice, error.game) from None
 
 
-def _shares(policies: Policies, given: Sequence[AnyPolicy]) -> Shares:
-    """The result of each seat from the start, given the policies of all seats."""
+def _shares(policies: Policies, given: Sequence[AnyPolicy], starts: Sequence[int] | None) -> Shares:
+    """The result of each seat, given the policies of all seats."""
     graph, seated = policies.graph, one_each(policies.graph, [policies.find(p) for p in given])
     if graph.players > 2:
-        return evaluate_seats(graph, seated)
-    evaluation = evaluate(policies, *seated, starts=[0])
-    assert evaluation.bounds is not None
-    mine, bound = float(evaluation.values[0]), float(evaluation.bounds[0])
-    worth = (mine, -mine)[: graph.players]
+        return evaluate_seats(graph, seated, starts)
+    found, one = evaluate(policies, *seated, starts=starts), len(set(seated))
+    assert found.bounds is not None
+    assert found.bounds_second is not None
+    # the mover's values, with the first player to move and with the second
+    values = np.stack([found.values, -found.values_second][:one])
+    bounds = np.stack([found.bounds, found.bounds_second][:one])
+    values = np.stack([values, -values][: graph.players], axis=2)
     if not graph.is_score:
-        worth, bound = tuple(win_probability(x) for x in worth), bound / 2.0 + CHANCE_ROUNDING
-    return Shares(graph, tuple(policy.name for policy in seated), worth, bound)
+        values, bounds = win_probability(values), bounds / 2.0 + CHANCE_ROUNDING
+    return Shares(graph, tuple(policy.name for policy in seated), values, bounds)
 
 
 def best_responses(game: Subject, policy: AnyPolicy) -> Response:
@@ -551,7 +688,7 @@ def best_responses(game: Subject, policy: AnyPolicy) -> Response:
     graph, chosen = policies.graph, policies.find(policy)
     if graph.players > 2:
         return respond_to(graph, chosen)
-    worth = _shares(policies, [chosen])
+    worth = _shares(policies, [chosen], [0])
     best = best_response(policies, chosen, starts=[0])
     assert best.bounds is not None
     assert best.bounds_second is not None

@@ -11,6 +11,10 @@ chapter 7). A policy may depend on the points made so far. This adds a field to 
 - The policies with an extreme expectation are again the policies of a smaller game. Aims can
   therefore follow each other (lexicographic order).
 - In a game for two both seats play optimally, and a quantity counts over the moves of both.
+- In a game for three or more the set has the ways to break the ties of an equilibrium: where
+  several actions are equally good for the mover, who doesn't mix, any of them is taken; elsewhere
+  all keep to the equilibrium. Others may care about the choice, and then the result need not be an
+  equilibrium.
 
 The rule of tolerance in `rollwise.graph.choices` decides which actions are optimal. Every optimal
 action passes it, so the range covers all optimal policies. The cost of a passing action may be as
@@ -37,6 +41,7 @@ from rollwise.graph import StateGraph
 from rollwise.graph.choices import (
     are_best,
     first_actions,
+    fold_actions,
     has_choice,
     has_ties,
     look_ahead,
@@ -50,6 +55,7 @@ from rollwise.proofs.endless_play import endless_states
 
 if TYPE_CHECKING:
     from rollwise.answer.solution import Solution
+    from rollwise.many.equilibrium import Equilibrium
 
 Ints = NDArray[np.int64]
 Reals = NDArray[np.float64]
@@ -112,6 +118,24 @@ class Range(NamedTuple):
     error_bound: float
 
 
+class Mixtures(NamedTuple):
+    """The mixtures of an equilibrium, each one action of a set.
+
+    Attributes
+    ----------
+    graph : StateGraph
+        Of the equilibrium.
+    probability : (n_actions,) float64
+        Its policy.
+    state : (n_actions_of_the_set,) int64
+        The state of each mixture in that graph; -1 for actions that are no mixtures.
+    """
+
+    graph: StateGraph
+    probability: Reals
+    state: Ints
+
+
 class Extreme(NamedTuple):
     """One end of a range, with the values of its solution."""
 
@@ -130,14 +154,18 @@ class OptimalSet:
         The reachable states, with the actions of the set. With `scores` it is unrolled by the
         points made so far, and its border is the final scores.
     loss : float
-        Proved bound on the loss of its policies against the best; infinite without a proof.
+        Proved bound on the loss of its policies against the best; infinite without a proof. Of an
+        equilibrium, on the cost of each of its actions for the mover.
     scores : (n_scores,) int64 or None
         Of the border, the best first.
+    mixtures : Mixtures or None
+        Of an equilibrium.
     """
 
     graph: StateGraph
     loss: float
     scores: Ints | None = None
+    mixtures: Mixtures | None = None
 
     @classmethod
     def of(cls, solution: Solution) -> OptimalSet:
@@ -154,6 +182,8 @@ class OptimalSet:
                 "knows which policies are optimal"
             )
         graph, best = solution.graph, solution.is_best
+        if solution.profile is not None:
+            return cls.of_equilibrium(solution.profile, best)
         exact = solution.run is not None and solution.run.fractions is not None
         if exact:
             best = _equal_in_fractions(solution, best)
@@ -172,6 +202,54 @@ class OptimalSet:
         # the largest expected sum of costs over all policies of the set
         lost = policies.extreme(Quantity("lost", lambda _: Amounts(actions=costs / most))).found
         return replace(policies, loss=most * (lost.value + lost.bound) * (1 + 2.0**-40))
+
+    @classmethod
+    def of_equilibrium(cls, found: Equilibrium, best: Mask) -> OptimalSet:
+        """All ways to break the ties of an equilibrium, from its start.
+
+        Parameters
+        ----------
+        best : (n_actions,) bool
+            The equally good actions of each state.
+        """
+        graph, mixes = found.graph, np.zeros(found.graph.n_states, np.bool_)
+        mixes[found.mixing] = True
+        choices = best & ~mixes[graph.action_state]
+        taken = Policy("ties", np.where(choices, 1.0, found.policy.probability))
+        # actions that are no choice are those of a mixture
+        taken.probability[~choices & ~mixes[graph.action_state]] = 0.0
+        smaller = take_seats(graph, [taken], [0], choices=choices)
+        _require_end(smaller.graph)
+        ties = has_choice(smaller.graph)[smaller.graph.action_state]
+        costs = most_costs(graph, found.ahead)[smaller.action[ties]]
+        loss = np.inf if len(found.unproved) else float(costs.max(initial=0.0))
+        state = smaller.key[smaller.graph.action_state].astype(np.int64)
+        mixtures = Mixtures(graph, found.policy.probability, np.where(mixes[state], state, -1))
+        return cls(smaller.graph, loss, mixtures=mixtures)
+
+    def amounts_of(self, count: Callable[[StateGraph], NDArray[np.generic]]) -> Reals:
+        """An amount of each action of the set; that of a mixture is a mean: (n_actions,) float64.
+
+        Parameters
+        ----------
+        count : callable
+            Gives the amounts of the actions of a graph.
+        """
+        amounts = np.asarray(count(self.graph), np.float64)
+        if self.mixtures is not None:
+            graph, probability, state = self.mixtures
+            of_all = np.asarray(count(graph), np.float64)
+            means = fold_actions(graph, np.add, probability * of_all)
+            amounts = np.where(state < 0, amounts, means[state])
+        return amounts
+
+    def with_only(self, allowed: Mask) -> OptimalSet:
+        """The set with some of its actions alone."""
+        graph, kept = _with_only(self.graph, allowed)
+        mixtures = self.mixtures
+        if mixtures is not None:
+            mixtures = mixtures._replace(state=mixtures.state[kept])
+        return replace(self, graph=graph, mixtures=mixtures)
 
     @cached_property
     def with_scores(self) -> OptimalSet:
@@ -210,8 +288,21 @@ class OptimalSet:
         run = solve_and_certify(
             graph, border_values=border, border_bounds=amounts.score_bounds, layer=layer
         )
-        end = quantity.finish(run.at(sign=sign))
+        end = run.at(sign=sign)
+        if amounts.actions is not None:
+            most = float(np.abs(amounts.actions).max(initial=0.0))
+            end = Certified(end.value, end.bound + most * self._rounding)
+        end = quantity.finish(end)
         return Extreme(end, run.found.values, run.certificate.bounds)
+
+    @cached_property
+    def _rounding(self) -> float:
+        """The rounding of mean amounts up to 1 of mixtures, in a sum along a play."""
+        if self.mixtures is None or not (self.mixtures.state >= 0).any():
+            return 0.0
+        longest = solve_and_certify(self._counting(1.0, np.ones(self.graph.n_actions), None)).at(0)
+        actions = int(np.diff(self.mixtures.graph.action_indptr).max())
+        return 2.0**-52 * actions * (longest.value + longest.bound)
 
     def range(self, quantity: Quantity) -> Range:
         """The least and the largest expectation of a quantity."""
@@ -232,13 +323,13 @@ class OptimalSet:
             border = sign * amounts.scores
         # the best actions for this aim are a smaller set of the same kind
         best = are_best(graph, look_ahead(graph, values, bounds, border, amounts.score_bounds))
-        return end, replace(here, graph=_with_only(here.graph, best)[0])
+        return end, here.with_only(best)
 
     def first(self) -> OptimalSet:
         """The set of one policy, with the first action of this set in each state."""
         chosen = np.zeros(self.graph.n_actions, np.bool_)
         chosen[first_actions(self.graph)] = True
-        return replace(self, graph=_with_only(self.graph, chosen)[0])
+        return self.with_only(chosen)
 
     def policy(self, name: str) -> Policy:
         """The policy with the first action of the set in each state."""
@@ -322,8 +413,13 @@ def ranges_against(solution: Solution, rival: Policy) -> tuple[Range, Range]:
     Raises
     ------
     UsageError
-        The game has one player, or play can go round for ever.
+        The game isn't for two, or play can go round for ever.
     """
+    if solution.profile is not None:
+        raise UsageError(
+            f"{solution.title}: the range of results against a policy is for two players; "
+            "evaluate has the results of a policy for each seat"
+        )
     seats = take_seats(solution.graph, [None, rival], [0])
     graph = seats.graph
     is_free = (seats.key < seats.n_before)[graph.action_state]

@@ -26,7 +26,7 @@ from rollwise.numbers.printed import CHANCE_ROUNDING
 if TYPE_CHECKING:
     import polars as pl
 
-    from rollwise.answer.evaluation import Evaluation
+    from rollwise.answer.evaluation import Evaluation, Shares
     from rollwise.answer.solution import Solution
     from rollwise.graph.policies import Policy
 
@@ -205,16 +205,22 @@ def action_column(solution: Solution, label: int) -> str:
     return f"{'value' if solution.is_score else 'P'}_{solution.space.vocabulary.text(label)}"
 
 
+SEAT = "seat"  # the column of the player to move, from 1
+
+
 def evaluated_rows(
-    graph: StateGraph, policy: Policy, found: Evaluation, where: str | None = None
+    graph: StateGraph,
+    policies: Sequence[Policy],
+    found: Evaluation | Shares,
+    where: str | None = None,
 ) -> pl.DataFrame:
     """The value of a policy in every position in which it moves, in the order of the fields.
 
     Parameters
     ----------
-    policy : Policy
-        The evaluated policy.
-    found : Evaluation
+    policies : sequence of Policy
+        The evaluated policy; or with different policies of the seats those of all.
+    found : Evaluation or Shares
         Of all states.
     where : str, optional
         A choice of rows, as in `rollwise.Solution.table`.
@@ -224,7 +230,9 @@ def evaluated_rows(
     polars.DataFrame
         A column for each field, then ``action`` (null where the policy mixes, and before a
         throw), ``value``, ``win_probability`` (null for points or stakes) and ``error_bound``
-        (null without a proof).
+        (null without a proof). Of `Shares` the result of each seat from the mover on instead of
+        value and win probability. If the seats have different policies, the first column is the
+        seat to move, and each position has a row for each of them.
 
     Raises
     ------
@@ -236,24 +244,22 @@ def evaluated_rows(
 
     states = graph.positions
     states = states[in_order(graph.states[states])]
-    values = found.values[states]
-    sure = np.flatnonzero(policy.probability == 1.0)
-    actions = np.full(graph.n_states, -1, np.int64)
-    actions[graph.action_state[sure]] = sure
-    chosen = actions[states]
-    bounds = None if found.bounds is None else found.bounds[states]
-    fields = zip(graph.field_names, graph.states[states].T, strict=True)
-    columns = {
-        **{name: column for name, column in fields if name not in graph.throw_names},
-        "action": graph.action_label[chosen],
-        "value": values,
-        "win_probability": graph.view.win_probability(values),
-        "error_bound": bounds,
-    }
-    frame = frame_of(columns, len(states), graph.vocabulary)
-    has_name = pl.Series((chosen >= 0) & (not graph.throw_names))
-    frame = frame.with_columns(action=pl.when(has_name).then("action"))
-    return frame if where is None else frame.filter(rows_where(frame, where, graph.vocabulary))
+    fields = dict(zip(graph.field_names, graph.states[states].T, strict=True))
+    fields = {name: column for name, column in fields.items() if name not in graph.throw_names}
+    frames = []
+    for seat, policy in enumerate(policies):
+        sure = np.flatnonzero(policy.probability == 1.0)
+        actions = np.full(graph.n_states, -1, np.int64)
+        actions[graph.action_state[sure]] = sure
+        chosen = actions[states]
+        mover = {SEAT: np.full(len(states), seat + 1)} if len(policies) > 1 else {}
+        columns = {**mover, **fields, "action": graph.action_label[chosen]}
+        columns |= found.columns_of(states, seat)
+        frame = frame_of(columns, len(states), graph.vocabulary)
+        has_name = pl.Series((chosen >= 0) & (not graph.throw_names))
+        frames.append(frame.with_columns(action=pl.when(has_name).then("action")))
+    rows = pl.concat(frames)
+    return rows if where is None else rows.filter(rows_where(rows, where, graph.vocabulary))
 
 
 Ints = NDArray[np.int64]
@@ -275,26 +281,34 @@ class Grid(InWords):
         The field's numbers of the first row and of the first column.
     actions : (n, m) int64
         The rules' numbers of the best actions; -1 without a position.
-    worth : (n, m) float64
-        The mover's probability to win, and -1 without a position. In a game for points or stakes
-        the expected total, and NaN without a position.
+    seats : (k, n, m) float64
+        The probability to win of each seat from the mover on, and -1 without a position. In a game
+        for points or stakes the expected total, and NaN without a position. Of two players the
+        mover's alone.
     error_bound : float
-        Of `worth`, proved; infinite for estimates.
+        Of `seats`, proved; infinite for estimates.
+    chances : (n, m) float64 or None
+        How likely an equilibrium takes the action of `actions`, its likeliest; -1 without a
+        position.
     """
 
     row_field: str
     column_field: str
     origin: NDArray[np.int64]
     actions: NDArray[np.int64]
-    worth: NDArray[np.float64]
+    seats: NDArray[np.float64]
     error_bound: float
+    chances: NDArray[np.float64] | None = None
+
+    @property
+    def worth(self) -> NDArray[np.float64]:
+        """The mover's: (n, m) float64."""
+        return np.asarray(self.seats[0])
 
 
 def grid_of(solution: Solution, where: str | None, *, throws: bool) -> Grid:
     """See `Solution.grid`."""
-    graph = solution.graph
-    if graph.players > 2:
-        raise UsageError(f"{graph.title}: a grid is for one player or two")
+    graph, profile = solution.graph, solution.profile
     if graph.throw_names and not throws:
         raise UsageError(
             f"{graph.title}: a position has no action before the throw; throws=True (--throws) "
@@ -303,6 +317,8 @@ def grid_of(solution: Solution, where: str | None, *, throws: bool) -> Grid:
     states = solution.states_where(where, throws=throws)
     if not len(states):
         raise UsageError(f"{graph.title}: there is no position where {where}")
+    if profile is not None:  # its rows are actions
+        states = np.unique(graph.action_state[states]).astype(np.int64)
     fields = solution.fields_of(states, throws=throws)
     names = [name for name, numbers in fields.items() if np.any(numbers != numbers[0])]
     if len(fields) == 2:
@@ -315,18 +331,35 @@ def grid_of(solution: Solution, where: str | None, *, throws: bool) -> Grid:
             f'(--where), as in "{next(iter(fields))} == {int(next(iter(fields.values()))[0])}"'
         )
     places = np.column_stack([fields[name] for name in names]).astype(np.int64)
-    chances = graph.view.win_probability(solution.values[states])
-    worth, missing = (solution.values[states], np.nan) if chances is None else (chances, -1.0)
-    labels = graph.action_label[solution.best_actions_in(states)].astype(np.int64)
-    bound = np.inf if solution.estimated else float(solution.error_bounds[states].max())
+    best, missing = solution.best_actions_in(states), np.nan if solution.is_score else -1.0
+    worths, bound = _worths_of_seats(solution, states)
     return Grid(
         names[0],
         names[1],
         places.min(axis=0),
-        grid(places, labels),
-        grid(places, worth, missing),
-        bound if chances is None else bound / 2 + CHANCE_ROUNDING,
+        grid(places, graph.action_label[best].astype(np.int64)),
+        np.stack([grid(places, worth, missing) for worth in worths.T]),
+        bound,
+        None if profile is None else grid(places, profile.policy.probability[best], -1.0),
     )
+
+
+def _worths_of_seats(
+    solution: Solution, states: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], float]:
+    """Chances to win, or values, of each seat from the mover on: (n, seats); and their bound.
+
+    Of two players the mover's alone.
+    """
+    if solution.profile is not None:
+        bounds = solution.profile.error_bounds[states]
+        return solution.profile.values[states], float(bounds.max())
+    values = solution.values[states]
+    chances = solution.graph.view.win_probability(values)
+    bound = np.inf if solution.estimated else float(solution.error_bounds[states].max())
+    if chances is None:
+        return values[:, None], bound
+    return chances[:, None], bound / 2 + CHANCE_ROUNDING
 
 
 class Slice(NamedTuple):

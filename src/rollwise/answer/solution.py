@@ -565,6 +565,22 @@ class Solution:
         """The mover's probability to win in every state, (n_states,); None for a score."""
         return None if self.is_score else win_probability(self.values)
 
+    def seat_values(self, states: NDArray[Any]) -> tuple[NDArray[np.float64], float]:
+        """The values of all seats in some states, and their error bound.
+
+        Returns
+        -------
+        values : (n, players) float64
+            From the mover on.
+        error_bound : float
+            Proved.
+        """
+        if self.profile is not None:
+            found = self.profile
+            return found.as_values(found.values[states]), found.unit * found.error_bound
+        mine = self.values[states]
+        return np.stack([mine, -mine][: self.space.players], axis=1), self.error_bound
+
     @cached_property
     def action_values(self) -> NDArray[np.float64]:
         """The value of each action before optimal play: (n_actions,) float64."""
@@ -665,6 +681,7 @@ class Solution:
 
         if self.profile is not None:
             tied = has_ties(self.graph, self.is_best)
+            tied[self.profile.mixing] = False  # where the equilibrium needs the mixture
             return replace(self.profile.policy, tied=tied)
         name = "best by estimates" if self.estimated else "optimal"
         return Policy.of_actions(self.graph, name, self.best_actions, self.is_best)

@@ -28,6 +28,14 @@ from rollwise.then import (
     then_text,
 )
 
+# The commands without a meaning for three or more players. All others take any number.
+NOT_FOR_MORE = {
+    "frontier": "it weighs a second aim against losses, and among three or more a loss depends on "
+    "the play of the others: optimal has second aims among equally good actions, and certify what "
+    "a policy loses",
+    "scores": "a made score is that of one player: distribution has the results of each seat",
+}
+
 
 def more_states() -> str:
     """Advice on how to allow more states."""
@@ -51,12 +59,23 @@ def refuse_many(title: str, players: int, game: Any) -> NoReturn:
         f"{title} is a game for {players}: this is for one player or two; "
         + spelled(
             python="rollwise.solve(game) finds an equilibrium of it",
-            command_line="solve, verify, check, table, advise, evaluate, respond, simulate, "
-            "tournament, distribution, length, learn, thumb, plot, report, page, export, serve, "
-            "play, review, drill, diff, handicap and tune take more",
+            command_line=f"all commands but {' and '.join(NOT_FOR_MORE)} take more",
         ),
         game,
     )
+
+
+def require_two_for(command: str, game: Game) -> None:
+    """Reject a game of three or more players in a command that has no meaning for it.
+
+    Raises
+    ------
+    UsageError
+    """
+    if has_many(game):
+        title = title_of(game.name, game.parameters)
+        because = NOT_FOR_MORE[command]
+        raise UsageError(f"{title}: {command} is for one player or two, because {because}")
 
 
 def refuse_hidden(game: Game) -> NoReturn:

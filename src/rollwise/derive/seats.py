@@ -105,6 +105,7 @@ def take_seats(
     starts: Sequence[int] | None = None,
     *,
     lotteries: Lotteries | None = None,
+    choices: NDArray[np.bool_] | None = None,
 ) -> Seats:
     """One copy of a graph, or one for each seat, for these players; whole or from some positions.
 
@@ -122,6 +123,8 @@ def take_seats(
     lotteries : Lotteries, optional
         Those of the graph as the first seat has them, then as the next seat has them, and so on.
         By default all seats have those of the graph.
+    choices : (n_actions,) bool, optional
+        Actions with a probability of 1, among which their mover chooses.
 
     Raises
     ------
@@ -187,7 +190,7 @@ def take_seats(
     )
     seats = Seats(taken, key[:n_states], action[:n_actions], n, n_seats)
     mixes = any(len(chance) and np.count_nonzero(chance) > n for chance in chances)
-    return _with_mixtures(seats, chances) if mixes else seats
+    return _with_mixtures(seats, chances, choices) if mixes else seats
 
 
 def _each_once(
@@ -226,7 +229,11 @@ def _chances(graph: StateGraph, policy: Policy | None) -> NDArray[np.float64]:
     return policy.probability
 
 
-def _with_mixtures(seats: Seats, chances: Sequence[NDArray[np.float64]]) -> Seats:
+def _with_mixtures(
+    seats: Seats,
+    chances: Sequence[NDArray[np.float64]],
+    choices: NDArray[np.bool_] | None,
+) -> Seats:
     """Merge the actions of each state with a mixed policy into one.
 
     Outcome weights of a mixture are probability times weight over the action's total,
@@ -237,6 +244,8 @@ def _with_mixtures(seats: Seats, chances: Sequence[NDArray[np.float64]]) -> Seat
     seat = seats.key // seats.n_before
     free = np.array([len(of_seat) == 0 for of_seat in chances])
     mixing = (counts > 1) & ~free[seat]
+    if choices is not None:
+        mixing &= ~np.logical_or.reduceat(choices[seats.action], graph.action_indptr[:-1])
     if not mixing.any():
         return seats  # it mixes where play doesn't come
     mixed = np.repeat(mixing, counts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
@@ -49,11 +49,13 @@ from rollwise.numbers.printed import (
     rounded_up,
     scaled,
 )
+from rollwise.numbers.shares import seat_names
 
 if TYPE_CHECKING:
     import polars as pl
 
     from rollwise.answer.advice import Advice
+    from rollwise.answer.certified import Certified
     from rollwise.answer.evaluation import BestResponse, Evaluation, Response, Shares
     from rollwise.answer.rows import Grid
     from rollwise.answer.solution import Solution
@@ -176,7 +178,6 @@ class Advised(GameDocument, frozen=True, kw_only=True, tag="rollwise/advise/1"):
         """Each action or throw with its probability and the results of all seats."""
         from rollwise.answer.advice import share_text
         from rollwise.many.equilibrium import gain_text, sure_text
-        from rollwise.numbers.shares import seat_names
 
         rows: list[ActionRow | ThrowRow] = [*(self.actions or ()), *(self.throws or ())]
         bound = max(as_number(row.error_bound) for row in rows)
@@ -297,6 +298,14 @@ class GridTable(GameDocument, frozen=True, kw_only=True, tag="rollwise/table/gri
     win_probability_grid: Annotated[
         Maybe[list[list[Number]]], unit("probability", "-1: no position")
     ] = UNSET
+    seat_grids: Annotated[
+        Maybe[list[list[list[Number]]]],
+        about("of three or more players: the same of each seat, from the mover on"),
+    ] = UNSET
+    probability_grid: Annotated[
+        Maybe[list[list[Number]]],
+        unit("probability", "of the action in an equilibrium; -1: no position"),
+    ] = UNSET
     error_bound: Bound
 
     def blocks(self) -> Iterator[str | Rows]:
@@ -308,21 +317,25 @@ class GridTable(GameDocument, frozen=True, kw_only=True, tag="rollwise/table/gri
             f"{legend}-1: no position)"
         )
         yield Aligned.matrix(self.action_grid, origin, "d")
-        what, scale, form, worth = self.unit, 1, ".6f", self.value_grid
+        if mixed := sum(0 < as_number(x) < 1 for row in self.probability_grid or () for x in row):
+            yield (
+                f"In {how_many(mixed, 'position')} the equilibrium mixes actions; the likeliest is "
+                "shown"
+            )
+        unit, scale, form, missing = "", 1, ".6f", "nan"
+        mine = self.win_probability_grid or self.value_grid or []
         if self.win_probability_grid:
-            what, scale, form = f"{what} in %", 100, ".4f"
-            worth = [
-                [-1 if x == -1 else 100 * as_number(x) for x in row]
-                for row in self.win_probability_grid
-            ]
+            unit, scale, form, missing = " in %", 100, ".4f", "-1"
         sure = f"certified ± {rounded_up(scaled(as_number(self.error_bound), scale))}"
         sure = "estimated" if self.kind == "estimated" else sure
-        missing = "nan" if scale == 1 else "-1"
-        yield (
-            f"\n{what.capitalize()} with that action ({sure} before it was rounded; {missing}: "
-            "no position)"
-        )
-        yield Aligned.matrix(worth or [], origin, form)
+        several = self.seat_grids or []
+        names_of_seats = seat_names(len(several)) if several else [""]
+        for name, worth in zip(names_of_seats, several or [mine], strict=True):
+            of = f" of {name}{unit}, if all play the equilibrium"
+            whose = self.unit.capitalize() + (of if name else f"{unit} with that action")
+            yield f"\n{whose} ({sure} before it was rounded; {missing}: no position)"
+            cells = [[x if x == -1 else scale * as_number(x) for x in row] for row in worth]
+            yield Aligned.matrix(cells if self.win_probability_grid else worth, origin, form)
 
 
 def with_rows(rows: pl.DataFrame) -> dict[str, Any]:
@@ -349,7 +362,7 @@ def grid_document(solution: Solution, found: Grid) -> GridTable:
         list(range(int(begin), int(begin) + n))
         for begin, n in zip(found.origin, found.actions.shape, strict=True)
     )
-    actions = found.actions.tolist()
+    actions, seats = found.actions.tolist(), found.seats.tolist()
     labels = sorted({label for row in actions for label in row if label >= 0})
     return GridTable.on(
         solution.graph,
@@ -362,7 +375,9 @@ def grid_document(solution: Solution, found: Grid) -> GridTable:
         column_numbers=columns,
         action_grid=actions,
         error_bound=found.error_bound,
-        **{"value_grid" if solution.is_score else "win_probability_grid": found.worth.tolist()},
+        seat_grids=seats if len(seats) > 1 else UNSET,
+        probability_grid=UNSET if found.chances is None else found.chances.tolist(),
+        **{"value_grid" if solution.is_score else "win_probability_grid": seats[0]},
     )
 
 
@@ -447,10 +462,13 @@ class Evaluated(PolicyWorth, frozen=True, kw_only=True, tag="rollwise/evaluate/1
     average_bound: Maybe[Bound] = UNSET
 
     def blocks(self) -> Iterator[str | Rows]:
-        if self.policies:
-            yield self.title
+        if self.win_probabilities or self.payoffs:
+            place = f", at {state_text(self.state)}" if self.state else ""
             numbers, worst = seats_text(self, as_number(self.error_bound))
-            for seat, (name, number) in enumerate(zip(self.policies, numbers, strict=True), 1):
+            names = self.policies or [self.policy or ""] * len(numbers)
+            others = f"; {self.against} in all other seats" if self.against else ""
+            yield f"{self.title}{place}{others}"
+            for seat, (name, number) in enumerate(zip(names, numbers, strict=True), 1):
                 yield f"  seat {seat}, {name}, {self.gets} {number}"
             yield f"  ({worst.sure})"
             if self.equally_good:
@@ -522,23 +540,59 @@ def evaluation_document(
     return Evaluated.on(graph, equally_good=ties, **facts)
 
 
-def shares_document(graph: StateGraph, found: Shares, ties: Ties | None = None) -> Evaluated:
+def shares_document(
+    graph: StateGraph, found: Shares, ties: Ties | None = None, state: int | None = None
+) -> Evaluated:
     """The result of each seat, with a policy for each.
 
     Parameters
     ----------
     ties : Ties, optional
         The effect of the choice among equally good actions of an optimal policy.
+    state : int, optional
+        The position, with the first seat to move; the start unless given.
     """
+    results = found.at(state or 0)
     return Evaluated.on(
         graph,
         kind="certified",
         unit=graph.view.worth_name,
         draws=graph.has_draws,
         policies=list(found.policies),
-        **seats_worth(graph, found.win_probabilities),
-        error_bound=found.error_bound,
+        state=UNSET if state is None else state_fields(graph, state),
+        **seats_worth(graph, results.win_probabilities),
+        error_bound=results.error_bound,
         equally_good=ties or UNSET,
+    )
+
+
+def against_document(
+    graph: StateGraph,
+    names: tuple[str, str],
+    found: Sequence[Certified],
+    state: int | None,
+) -> Evaluated:
+    """The result of a policy in each seat, where all other seats play another one.
+
+    Parameters
+    ----------
+    names : (str, str)
+        The policy, and that of all others.
+    found : sequence of Certified
+        From `rollwise.answer.evaluation.in_seats`.
+    state : int or None
+        As in `shares_document`.
+    """
+    return Evaluated.on(
+        graph,
+        kind="certified",
+        unit=graph.view.worth_name,
+        draws=graph.has_draws,
+        policy=names[0],
+        against=names[1],
+        state=UNSET if state is None else state_fields(graph, state),
+        **seats_worth(graph, [one.value for one in found]),
+        error_bound=max(one.bound for one in found),
     )
 
 
@@ -555,7 +609,8 @@ class Responded(PolicyWorth, frozen=True, kw_only=True, tag="rollwise/respond/1"
 
     def blocks(self) -> Iterator[str | Rows]:
         if self.best_responses:
-            yield f"best responses to {self.to} of all others: {self.title}"
+            place = f", at {state_text(self.state)}" if self.state else ""
+            yield f"best responses to {self.to} of all others: {self.title}{place}"
             bound = as_number(self.error_bound)
             written = percents if isinstance(self.payoffs, UnsetType) else column
             best, worst = in_common(written(self.best_responses, bound))
@@ -599,14 +654,23 @@ def response_document(
     )
 
 
-def seats_response_document(graph: StateGraph, found: Response) -> Responded:
-    """The best result of one seat against one policy of all others."""
+def seats_response_document(
+    graph: StateGraph, found: Response, state: int | None = None
+) -> Responded:
+    """The best result of one seat against one policy of all others.
+
+    Parameters
+    ----------
+    state : int, optional
+        The position, with the first seat to move; the start unless given.
+    """
     return Responded.on(
         graph,
         kind="certified",
         unit=graph.view.worth_name,
         draws=graph.has_draws,
         to=found.policy,
+        state=UNSET if state is None else state_fields(graph, state),
         **seats_worth(graph, found.win_probabilities),
         best_responses=list(found.best),
         error_bound=found.error_bound,

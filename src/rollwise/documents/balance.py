@@ -9,19 +9,23 @@ from rollwise.analysis.lengths import FEW, turns_text
 from rollwise.analysis.losses import loss_text, spread_words
 from rollwise.documents.learned import Loss, LossSpread
 from rollwise.documents.model import (
+    UNSET,
     Bound,
     Chance,
+    DeviationGain,
     EquallyGood,
     Figure,
     GameDocument,
+    Maybe,
     Number,
     Part,
     Rows,
+    UnsetType,
     about,
     as_number,
     unit,
 )
-from rollwise.documents.solved import Unit
+from rollwise.documents.solved import Seats, Unit, seats_worth
 from rollwise.graph.policies import ties_in_play
 from rollwise.numbers.printed import POINTS, how_many, percent, rounded_up
 
@@ -150,8 +154,13 @@ class SkillFigures(Part, frozen=True):
 
     share: Figure
     levels: list[str]
-    means: Annotated[list[list[float]], about("the row's level against the column's")]
-    against_best: list[float]
+    means: Annotated[
+        list[list[float]],
+        about("results of the first player: the row's level, where all others have the column's"),
+    ]
+    against_best: Annotated[
+        list[float], about("result of each level among the best, on average over the seats")
+    ]
     error_bound: Bound
 
     @property
@@ -177,14 +186,23 @@ class Balanced(GameDocument, frozen=True, kw_only=True, tag="rollwise/balance/1"
     unit: Unit
     value: Figure
     win_probability: Chance
-    luck: Annotated[Figure, about("standard deviation of the result")]
-    edge: Number
+    win_probabilities: Seats = UNSET
+    payoffs: Seats = UNSET
+    deviation_gain: Maybe[DeviationGain] = UNSET
+    luck: Annotated[
+        Figure,
+        about(
+            "standard deviation of the first player's result: 1 or -1, or points; of three or "
+            "more players a share of the win, or a payoff"
+        ),
+    ]
+    edge: Annotated[Number, about("lead of the first player over the mean, in units of luck")]
     equally_good: EquallyGood | None
     turns: Figure
     moves: Figure
     length: GameLength
     decisions: DecisionFigures
-    draws: Annotated[Figure | None, about("share of drawn games")]
+    draws: Annotated[Figure | None, about("share of drawn games, or of shared wins")]
     lead_changes: Annotated[Figure | None, about("in a game")]
     comebacks: Annotated[Figure | None, about("share of games")]
     sure: Annotated[Chance, about("from which on a game counts as decided")]
@@ -198,8 +216,8 @@ class Balanced(GameDocument, frozen=True, kw_only=True, tag="rollwise/balance/1"
         return self.unit != "win probability"
 
     @property
-    def is_for_two(self) -> bool:
-        """Whether the game is for two players."""
+    def has_opponents(self) -> bool:
+        """Whether the game is for two players or more."""
         return self.length.unit == "turns"
 
     def blocks(self) -> Iterator[str | Rows]:
@@ -207,7 +225,7 @@ class Balanced(GameDocument, frozen=True, kw_only=True, tag="rollwise/balance/1"
         yield Rows(
             ("", " "), [line for _, part in self.parts() for line in part], ("", " "), (" ",)
         )
-        yield self.certainty
+        yield from self.notes
         for _, part in self.tables():
             yield ""
             yield from part
@@ -215,7 +233,7 @@ class Balanced(GameDocument, frozen=True, kw_only=True, tag="rollwise/balance/1"
     def parts(self) -> list[tuple[str, Sequence[Line]]]:
         """The figures, under a heading each."""
         return [
-            ("Who has the edge" if self.is_for_two else "What to expect", [*self._edge()]),
+            ("Who has the edge" if self.has_opponents else "What to expect", [*self._edge()]),
             ("How long it lasts", [*self._lengths()]),
             ("How it is fought out", [*self._drama()]),
             ("Decisions", [*self.decisions.lines(is_score=self.is_score)]),
@@ -252,6 +270,17 @@ class Balanced(GameDocument, frozen=True, kw_only=True, tag="rollwise/balance/1"
             yield "The use of each action", [Rows(heads, rows, ("action",), heads), *notes]
 
     @property
+    def notes(self) -> list[str]:
+        """The kind of the figures, and of the play of three or more."""
+        if isinstance(self.deviation_gain, UnsetType):
+            return [self.certainty]
+        from rollwise.many.equilibrium import gain_text
+
+        gain = gain_text(as_number(self.deviation_gain), " by another policy")
+        played = "All play an equilibrium, which need not be the only one: in every position, "
+        return [f"{played}{gain} (proved).", self.certainty]
+
+    @property
     def certainty(self) -> str:
         """The kind of the figures."""
         lasts, skill = self.length, self.skill
@@ -272,36 +301,45 @@ class Balanced(GameDocument, frozen=True, kw_only=True, tag="rollwise/balance/1"
             f"point{cut if lasts.is_cut else ''}."
         )
 
-    def _worth(self, value: float, gets: str, wins: str) -> str:
-        """A value with its verb: points, or a win probability."""
+    def _worth(self, result: float, gets: str, wins: str) -> str:
+        """A result with its verb: points, or a win probability."""
         if self.is_score:
-            return f"{gets}{value:z.4f}"
+            return f"{gets}{result:z.4f}"
         from rollwise.graph import win_probability
 
-        return f"{wins}{percent(win_probability(value))}"
+        # of three or more players it is a share of the win
+        return f"{wins}{percent(result if self.players else win_probability(result))}"
 
     def _edge(self) -> Iterator[Line]:
         value, luck = as_number(self.value.value), as_number(self.luck.value)
-        if not self.is_for_two:
+        several = self.win_probabilities or self.payoffs or []
+        value = several[0] if several else value
+        if not self.has_opponents:
             yield self.unit, self._worth(value, "", "")
             yield "luck", f"{luck:z.4f} (standard deviation)"
             return
         sign = "+" if value > 0 else ""
         gets = self._worth(value, f"gets {sign}", "wins ")
-        if luck <= as_number(self.luck.error_bound):
-            yield "first player", gets
-            yield "luck", "none: the dice have no effect"
-            return
+        has_luck, of = luck > as_number(self.luck.error_bound), "the result"
         edge = f"{self.edge:+z.4f}"
         ahead = f"behind by {edge[1:]}" if edge.startswith("-") else f"ahead by {edge}"
-        yield "first player", f"{gets}: {ahead} of the luck of a game"
-        yield "luck", f"{luck:z.4f} (standard deviation of the result)"
+        yield "first player", f"{gets}: {ahead} of the luck of a game" if has_luck else gets
+        if several:
+            of = (
+                "the first player's payoff"
+                if self.is_score
+                else "the first player's share of a win"
+            )
+        for seat, result in enumerate(several[1:], 2):
+            yield f"seat {seat}", self._worth(result, "gets ", "wins ")
+        deviates = f"{luck:z.4f} (standard deviation of {of})"
+        yield "luck", deviates if has_luck else "none: the dice have no effect"
 
     def _lengths(self) -> Iterator[Line]:
         for name in ("turns", "moves"):
             mean = getattr(self, name).value
             ends = getattr(self.length, name) or (mean, mean)
-            if name != "turns" or self.is_for_two:
+            if name != "turns" or self.has_opponents:
                 yield name, " to ".join(dict.fromkeys(f"{end:z.4f}" for end in ends))
         yield "a game lasts", self.length.text
         if self.equally_good:
@@ -322,18 +360,20 @@ class Balanced(GameDocument, frozen=True, kw_only=True, tag="rollwise/balance/1"
             f"{100 * (1 - sure):.3g} % or less at some time",
         )
         if self.draws.value:
-            yield "draws", percent(self.draws.value)
+            yield "shared wins" if self.players else "draws", percent(self.draws.value)
 
     def _skill(self) -> Iterator[Line]:
         skill = self.skill
         if skill is None:
             return
-        drawn = "players are" if self.is_for_two else "player is"
+        drawn = "players are" if self.has_opponents else "player is"
+        drawn = "level of one, and of all others, is" if self.players else drawn
         share = f"{100 * as_number(skill.share.value):z.2f} % of the variance of the result"
         if not skill.is_known:
             share = "no share: no variance of the result is proved"
         yield "skill", f"{share}, where the {drawn} drawn from: {', '.join(skill.levels)}"
-        against = " against the best, on average over the seats" if self.is_for_two else ""
+        against = " among the best" if self.players else " against the best"
+        against = f"{against}, on average over the seats" if self.has_opponents else ""
         for level, gets in zip(skill.levels[:-1], skill.against_best, strict=False):
             yield f"  {level}", self._worth(gets, "gets ", "wins ") + against
 
@@ -353,7 +393,7 @@ def balance_document(balance: Balance) -> Balanced:
     from rollwise.analysis.second_aims import length_ranges
 
     solution, chosen, drama = balance.solution, balance.decisions, balance.drama
-    graph, lasts = solution.graph, balance.lengths
+    graph, lasts, profile = solution.graph, balance.lengths, solution.profile
     ranges = length_ranges(solution, ["turns", "moves"])
     ends = [None, None] if ranges is None else [(one.least, one.most) for one in ranges]
 
@@ -371,6 +411,8 @@ def balance_document(balance: Balance) -> Balanced:
         positions=graph.n_positions,
         unit=graph.view.worth_name,
         win_probability=graph.view.win_probability(balance.value.value),
+        **({} if profile is None else seats_worth(graph, balance.seats)),
+        deviation_gain=UNSET if profile is None else profile.deviation_gain,
         equally_good=ties_in_play(graph, solution.policy),
         length=GameLength(lasts.unit, quantiles(lasts), lasts.chance.tolist(), lasts.tail, *ends),
         decisions=DecisionFigures.from_result(
@@ -383,5 +425,10 @@ def balance_document(balance: Balance) -> Balanced:
         lead_changes=drama and drama.lead_changes,
         comebacks=drama and drama.comebacks,
         decided=decided,
-        rules=balance.rules and balance.rules.rules,
+        # in an equilibrium the others have one policy, and a loss no spread
+        rules=balance.rules
+        and [
+            BalanceRule.from_result(rule, spread=getattr(rule, "spread", None))
+            for rule in balance.rules.rules
+        ],
     )

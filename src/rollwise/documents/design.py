@@ -11,6 +11,7 @@ from rollwise.documents.model import (
     UNSET,
     Bound,
     Chance,
+    DeviationGain,
     Document,
     EquallyGood,
     Figure,
@@ -29,6 +30,7 @@ from rollwise.documents.model import (
     unit,
 )
 from rollwise.documents.solved import AVERAGE, Seats, Unit, seats_worth
+from rollwise.graph.choices import first_of_each_state
 from rollwise.graph.naming import state_text, title_of
 from rollwise.graph.policies import ties_in_play
 from rollwise.numbers.printed import (
@@ -46,7 +48,7 @@ if TYPE_CHECKING:
     from rollwise.analysis.exploit import Exploitation
     from rollwise.analysis.handicap import Handicap
     from rollwise.analysis.losses import Difference
-    from rollwise.analysis.tuning import Tuning
+    from rollwise.analysis.tuning import Point, Tuning
     from rollwise.answer.references import Policies
     from rollwise.answer.solution import Solution
     from rollwise.graph import StateGraph
@@ -62,6 +64,7 @@ class TunedGame(Part, frozen=True):
     amount: Number
     error_bound: Bound
     equally_good: Annotated[bool, about("whether another optimal policy may have another amount")]
+    deviation_gain: Maybe[DeviationGain] = UNSET
 
 
 class Tuned(Document, frozen=True, tag="rollwise/tune/1"):
@@ -117,6 +120,13 @@ class Tuned(Document, frozen=True, tag="rollwise/tune/1"):
                 f"ties: in {tied:,} of the {how_many(len(self.points), 'game')} play comes to "
                 f"equally good actions; another optimal policy may have another amount of {measure}"
             )
+        gains = [point.deviation_gain for point in self.points if point.deviation_gain is not UNSET]
+        if gains:
+            from rollwise.many.equilibrium import gain_text
+
+            gain = gain_text(max(map(as_number, gains)), " by another policy")
+            games = "the game" if len(self.points) == 1 else "each game of three or more"
+            yield f"all play an equilibrium of {games}, which need not be the only one: {gain}"
 
 
 def tuning_document(game: str, fixed: Mapping[str, str], found: Tuning) -> Tuned:
@@ -125,9 +135,16 @@ def tuning_document(game: str, fixed: Mapping[str, str], found: Tuning) -> Tuned
         found,
         game=game,
         parameters=dict(fixed),
+        points=list(map(_tuned, found.points)),
+        best=None if found.best is None else _tuned(found.best),
         measure=found.aim.measure,
         goal=found.aim.goal,
     )
+
+
+def _tuned(point: Point) -> TunedGame:
+    gain = UNSET if point.deviation_gain is None else point.deviation_gain
+    return TunedGame.from_result(point, deviation_gain=gain)
 
 
 class SolvedGame(Part, frozen=True, kw_only=True):
@@ -375,10 +392,18 @@ def handicap_document(graph: StateGraph, found: Handicap) -> Handicapped:
 class TriedResponse(Part, frozen=True, kw_only=True):
     """A response to a player, on average over the seats."""
 
-    trust: Annotated[float, about("0 is optimal play, 1 full trust in the learned habits")]
-    gain: Annotated[Figure, about("against the learned player")]
+    trust: Annotated[
+        float,
+        about(
+            "0 is optimal play, of three or more players the best guarantee; 1 full trust in the "
+            "learned habits"
+        ),
+    ]
+    gain: Annotated[Figure, about("against the learned player, or such players in all other seats")]
     promise: Annotated[Figure, about("against any player nearly sure to fit the games")]
-    risk: Annotated[Figure, about("the most that an opponent can win from it")]
+    risk: Annotated[
+        Figure, about("the most that opponents together can take from the best guarantee")
+    ]
     likely: Annotated[
         Maybe[tuple[float, float]], about("result against nine in ten likely policies")
     ] = UNSET
@@ -412,6 +437,10 @@ class Exploited(GameDocument, frozen=True, kw_only=True, tag="rollwise/exploit/1
     def blocks(self) -> Iterator[str | Rows]:
         scale, unit = (1.0, "points") if self.unit != WINS else (100.0, "%")
         player = self.player
+        safe, whose, least = "optimal play", "", "can win from it"
+        if self.players:
+            safe, whose = "the safest play", " by all others"
+            least = "together can take from the best guarantee"
         yield (
             f"{self.title}: {how_many(self.decisions, 'choice')} of {player} in "
             f"{how_many(self.games, 'game')}, in {how_many(self.states, 'position')}"
@@ -421,7 +450,7 @@ class Exploited(GameDocument, frozen=True, kw_only=True, tag="rollwise/exploit/1
         worst = max(as_number(one.error_bound) for row in figures for one in row)
         rows = []
         for one, row in zip(self.tried, figures, strict=True):
-            marks = ["optimal play"] * (not one.trust)
+            marks = [safe] * (not one.trust)
             marks += ["chosen"] * (one.trust == self.best.trust)
             cells = (f"{scale * figure.value:z.4f}" for figure in row)
             rows.append((f"{one.trust:g}", *cells, ", ".join(marks)))
@@ -429,9 +458,9 @@ class Exploited(GameDocument, frozen=True, kw_only=True, tag="rollwise/exploit/1
         yield Rows(heads, rows, left=("",))
         yield (
             f"{unit} on average over the seats, certified ± {rounded_up(scale * worst)}. Against "
-            f"{player}: as learned. Promised: against any policy with each action at least as "
-            f"often as the games of {player} make nearly sure, times the trust. Risked: the most "
-            "that an opponent can win from it."
+            f"{player}: as learned{whose and f', played{whose}'}. Promised: against any policy "
+            f"with each action at least as often as the games of {player} make nearly sure, times "
+            f"the trust. Risked: the most that {'opponents' if whose else 'an opponent'} {least}."
         )
         best, usual = (
             " to ".join(f"{scale * bound:z.2f}" for bound in one.likely or ())
@@ -439,15 +468,15 @@ class Exploited(GameDocument, frozen=True, kw_only=True, tag="rollwise/exploit/1
         )
         yield (
             f"The true policy of {player} isn't known. Against nine in ten likely policies "
-            f"the chosen one gets {best} {unit}, and optimal play {usual} {unit} (estimated)."
+            f"the chosen one gets {best} {unit}, and {safe} {usual} {unit} (estimated)."
         )
         if self.equally_good:
             yield self.equally_good.text
         if not self.states_that_differ:
-            yield "It differs from optimal play nowhere."
+            yield f"It differs from {safe} nowhere."
             return
-        yield f"It differs from optimal play in {self.states_that_differ:,} positions:"
-        words = ("position", "optimal", "instead")
+        yield f"It differs from {safe} in {self.states_that_differ:,} positions:"
+        words = ("position", "safest" if whose else "optimal", "instead")
         differences = (
             (state_text(one.state), one.optimal, one.best, f"{scale * one.gain:z.4f}")
             for one in self.differences
@@ -465,7 +494,8 @@ def exploitation_document(
     graph = policies.graph
     states, actions, gains = differences(policies, found)
     labels, text = graph.action_label, graph.vocabulary.text
-    usual, optimal = policies.solution.best_actions, found.optimal.policy
+    optimal = found.optimal.policy
+    usual = first_of_each_state(graph, optimal.probability > 0.0)
     columns = (states[:limit].tolist(), actions.tolist(), gains.tolist())
     return Exploited.on(
         graph,

@@ -36,6 +36,7 @@ from rollwise.documents.model import (
 from rollwise.game import Game, rules_in_words
 from rollwise.graph.naming import state_text
 from rollwise.numbers.printed import certified, how_many, in_bytes, rounded_up
+from rollwise.numbers.shares import seat_names
 from rollwise.parameters import parameter_specs, typed
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from rollwise.analysis.findings import Report
     from rollwise.answer.verify import Verification
     from rollwise.graph import StateGraph
+    from rollwise.many.equilibrium import Equilibrium
     from rollwise.methods import Method
 
 
@@ -231,9 +233,9 @@ class MethodRow(Part, frozen=True):
 
 
 class Compared(GameDocument, frozen=True, kw_only=True, tag="rollwise/compare/1"):
-    """The methods side by side."""
+    """The methods side by side; of three or more players on the game of one seat."""
 
-    states: int
+    states: Annotated[int, about("of the compared game")]
     error_bound: Annotated[Bound, about("of the values that measure the errors")]
     time_limit: Annotated[float, unit("seconds", "for each method")]
     rows: list[MethodRow]
@@ -253,6 +255,11 @@ class Compared(GameDocument, frozen=True, kw_only=True, tag="rollwise/compare/1"
         )
         heads = ("method", "status", "sweeps", "seconds", "error", "claimed error")
         yield Rows((*heads, "optimal policy"), cells, left=("method",))
+        if self.players:
+            yield (
+                "the game of the first player, where all others play the equilibrium: a state for "
+                "each position and each player to move"
+            )
         yield from (f"{row.method}: {row.status}: {row.note}" for row in self.rows if row.note)
         if any(row.status == "out of time" for row in self.rows):
             yield f"out of time: each method had {self.time_limit:g} s (--time-limit)"
@@ -463,18 +470,37 @@ class Certified(GameDocument, frozen=True, kw_only=True, tag="rollwise/certify/1
     at_least: Annotated[Error, about("proved lower end of the largest error")]
     state: Annotated[State, about("the position of the largest error")]
     given: Number
-    value: Annotated[Number, about("the true value there")]
+    value: Annotated[
+        Number,
+        about("the true value there; of three or more players the best response to a policy"),
+    ]
     error_bound: Annotated[Bound, about("of the difference to the true value")]
+    seat: Annotated[
+        Maybe[int], about("of three or more players: the seat of these, 0 for the mover")
+    ] = UNSET
+    to_move: Annotated[
+        Maybe[int], about("the seat to move there, from 1, if seats have different policies")
+    ] = UNSET
+    deviation_gain: Annotated[
+        Maybe[DeviationGain], about("of the equilibrium whose values are the true ones")
+    ] = UNSET
     claim: Annotated[float | UnsetType, about("the claimed precision")] = UNSET
     is_met: Annotated[
         bool | UnsetType | None, about("whether the claim is true; null: undecided")
     ] = UNSET
 
     @classmethod
-    def of_distance(cls, found: Distance, of: str, claim: float | None) -> Certified:
+    def of_distance(
+        cls,
+        found: Distance,
+        of: str,
+        claim: float | None,
+        profile: Equilibrium | None = None,
+    ) -> Certified:
         worst, high, low = found.worst, found.high, found.low
         largest, least = float(high[worst]), float(low[found.compared].max())
         met: bool | UnsetType | None = UNSET
+        mover = found.mover if found.mover is not None and found.mover.any() else None
         if claim is not None:
             met = True if largest <= claim else False if least > claim else None
         return cls.on(
@@ -491,6 +517,9 @@ class Certified(GameDocument, frozen=True, kw_only=True, tag="rollwise/certify/1
             given=number_or_none(float(found.given[worst])),
             value=number_or_none(float(found.true[worst])),
             error_bound=number_or_none(float(found.bounds[worst])),
+            seat=UNSET if found.seat is None else int(found.seat[worst]),
+            to_move=UNSET if mover is None else int(mover[worst]) + 1,
+            deviation_gain=UNSET if profile is None else number_or_none(profile.deviation_gain),
             claim=UNSET if claim is None else claim,
             is_met=met,
         )
@@ -504,6 +533,10 @@ class Certified(GameDocument, frozen=True, kw_only=True, tag="rollwise/certify/1
         kind = "error" if self.subject == "values" else "loss"
         largest = rounded_up(as_number(self.largest_error))
         place = state_text(self.state)
+        if not isinstance(self.to_move, UnsetType):
+            place += f" with seat {self.to_move} to move"
+        if not isinstance(self.seat, UnsetType):
+            place += f", of {seat_names(self.seat + 2)[self.seat]}"
         yield f"  largest {kind} of {count}: at most {largest} (proved), at {place}"
         given = "infinite" if self.given is None else repr(self.given)
         if self.value is None:
@@ -511,7 +544,14 @@ class Certified(GameDocument, frozen=True, kw_only=True, tag="rollwise/certify/1
         else:
             true = certified(self.value, self.error_bound)
             own = "given" if self.subject == "values" else "with the policy"
-            yield f"  {own} {given}, true {self.unit} {true.number} (certified ± {true.bound})"
+            best = not isinstance(self.seat, UnsetType) and self.subject == "policy"
+            whose = "by the best response" if best else "true"
+            yield f"  {own} {given}, {whose} {self.unit} {true.number} (certified ± {true.bound})"
+        if not isinstance(self.deviation_gain, UnsetType):
+            from rollwise.many.equilibrium import gain_text
+
+            gain = gain_text(as_number(self.deviation_gain), " by another policy")
+            yield f"  true are the values of an equilibrium, which need not be the only one: {gain}"
         if not isinstance(self.claim, UnsetType):
             words = {True: "met", False: "not met", None: "undecided"}
             yield f"  claim {self.claim:g}: {words[self.is_met]}"  # type: ignore[index]

@@ -5,27 +5,31 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from rollwise.documents.model import (
     UNSET,
     Bound,
     Chance,
+    DeviationGain,
     GameDocument,
     Maybe,
     Number,
     Part,
     Rows,
     State,
+    UnsetType,
     Value,
     about,
     about_draws,
     as_number,
+    bound_text,
+    seats_text,
     state_fields,
     worth_lines,
 )
 from rollwise.documents.scores import EndRange, bound_is_proved, loss_text
-from rollwise.documents.solved import Draws, Unit
+from rollwise.documents.solved import Draws, Seats, SeatTies, Unit, seats_worth
 from rollwise.graph.naming import state_text
 from rollwise.numbers.printed import (
     Printed,
@@ -80,9 +84,21 @@ class OptimalPolicies(GameDocument, frozen=True, kw_only=True, tag="rollwise/opt
     value: Value
     win_probability: Chance
     error_bound: Bound
+    win_probabilities: Seats = UNSET
+    payoffs: Seats = UNSET
+    ties: Annotated[Maybe[SeatTies], about("of three or more players: of the equilibrium")] = UNSET
+    deviation_gain: Annotated[
+        Maybe[DeviationGain], about("of three or more players who follow the policy of the aims")
+    ] = UNSET
     reached_states: int
     tied_states: Annotated[int, about("reached states with several equally good actions")]
-    loss_bound: Annotated[Number, about("largest loss of these policies")]
+    loss_bound: Annotated[
+        Number,
+        about(
+            "largest loss of these policies; of three or more players the largest cost of an "
+            "equally good action for its mover"
+        ),
+    ]
     then: Annotated[list[AimValue], about("second aims")]
     ranges: list[NamedRange]
     against: Maybe[AgainstRange] = UNSET
@@ -98,17 +114,34 @@ class OptimalPolicies(GameDocument, frozen=True, kw_only=True, tag="rollwise/opt
     def blocks(self) -> Iterator[str | Rows]:
         yield self.title
         place, value = state_text(self.start), as_number(self.value)
-        yield from worth_lines(place, value, self.error_bound, name=self.unit, draws=self.draws)
+        if self.ties:
+            gets = "gets on average" if self.payoffs else "wins"
+            yield f"  an equilibrium; from the start ({place}) each seat {gets}:"
+            numbers, worst = seats_text(self, as_number(self.error_bound))
+            yield from (f"    seat {seat}: {text}" for seat, text in enumerate(numbers, 1))
+            yield f"    ({worst.sure})"
+        else:
+            yield from worth_lines(place, value, self.error_bound, name=self.unit, draws=self.draws)
         yield (
             f"  several actions are equally good in {self.tied_states:,} of the "
             f"{self.reached_states:,} states reached by optimal play"
         )
-        if self.tied_states:
+        if self.tied_states and self.ties:
+            yield f"  each costs its mover at most {bound_text(self.loss_bound)} (certified)"
+            if self.ties.positions:
+                yield f"  {self.ties.text(payoffs=bool(self.payoffs))}"
+        elif self.tied_states:
             yield loss_text(self.loss_bound)
         for aim in self.then:
             (worth,) = _written(aim.aim)([as_number(aim.value)], [aim.error_bound])
             text = f"{worth.number} ({worth.sure})"
             yield f"  then {aim.aim}: {text if bound_is_proved(aim.error_bound) else UNPROVED}"
+        if not isinstance(self.deviation_gain, UnsetType):
+            from rollwise.many.equilibrium import gain_text
+
+            how = " if all choose so" if self.then else ""
+            gain = gain_text(as_number(self.deviation_gain), f" by another policy{how}")
+            yield f"  in every position, {gain} (proved)"
         if self.ranges:
             which = "all optimal policies"
             which = which if bound_is_proved(self.loss_bound) else "policies of such actions"
@@ -153,7 +186,18 @@ def optimal_document(
     against : str and two of Range, optional
         Another policy, and the values against it from both seats.
     """
-    graph, versus = solution.graph, None
+    graph, versus, profile = solution.graph, None, solution.profile
+    seats: dict[str, Any] = {"win_probabilities": UNSET}  # those of a solution are of all states
+    if profile is not None:
+        from rollwise.many.equilibrium import proved
+        from rollwise.many.finding import Found
+
+        chosen = profile
+        if aims.aims:  # breaking ties may move others to deviate
+            policy = Found(aims.policy_of(solution).probability, [])
+            chosen = proved(graph, profile.game, policy, {})
+        seats |= {**seats_worth(graph, profile.worth), "error_bound": profile.error_bound}
+        seats |= {"ties": profile.ties, "deviation_gain": chosen.deviation_gain}
     if against is not None:
         versus = AgainstRange(against[0], *map(EndRange.from_result, against[1]))
     return OptimalPolicies.on(
@@ -169,6 +213,7 @@ def optimal_document(
         then=[AimValue(aim, *worth) for aim, worth in zip(aims.aims, aims.values, strict=True)],
         ranges=ranges,
         against=versus or UNSET,
+        **seats,
     )
 
 

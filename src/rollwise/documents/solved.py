@@ -101,6 +101,12 @@ class SeatTies(Part, frozen=True):
     highest: Annotated[tuple[float, ...], about("of each seat from the start")]
     error_bound: Bound
 
+    def text(self, *, payoffs: bool) -> str:
+        """The effect of other choices among equally good actions; empty if there is none."""
+        from rollwise.many.proving import Ties
+
+        return Ties(*msgspec.structs.astuple(self)).text(payoffs=payoffs) if self.positions else ""
+
 
 class OtherEquilibrium(Part, frozen=True, kw_only=True):
     """Another equilibrium."""
@@ -418,11 +424,7 @@ class Solved(GameDocument, frozen=True, kw_only=True, tag="rollwise/solve/1"):
     @property
     def _ties(self) -> str:
         """The effect of other choices among equally good actions; empty if there is none."""
-        from rollwise.many.proving import Ties
-
-        if not (self.ties and self.ties.positions):
-            return ""
-        return Ties(*msgspec.structs.astuple(self.ties)).text(payoffs=bool(self.payoffs))
+        return self.ties.text(payoffs=bool(self.payoffs)) if self.ties else ""
 
 
 def _compiled() -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from rollwise import boards
+from rollwise.errors import ParameterError
 from rollwise.game import AGAIN, PASS, WIN, Game, parameter, policy, spoken
 from rollwise.numbers.printed import how_many
 
@@ -60,6 +61,14 @@ class SuperSix(Game):
     def column_names(self) -> Mapping[str, str]:  # type: ignore[override]
         """The sticks of the only other player have no number."""
         return {"others.0": "theirs"} if self.players == 2 else {}
+
+    def validate(self) -> None:
+        super().validate()
+        if self.sticks < self.players:
+            raise ParameterError(
+                f"{self.name}: sticks={self.sticks} are too few for {self.players} players; each "
+                "needs one"
+            )
 
     def start(self) -> Sticks:
         each, over = divmod(self.sticks, self.players)

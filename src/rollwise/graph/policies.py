@@ -17,7 +17,7 @@ from rollwise.graph.layout import StateLayout
 from rollwise.graph.state_graph import StateGraph
 from rollwise.graph.view import State
 from rollwise.kernels.sampling import alias_tables, outcome_codes
-from rollwise.numbers.shares import brought
+from rollwise.numbers.shares import brought, is_payoffs
 
 StateFunction = Callable[[Any], Any]
 
@@ -306,6 +306,18 @@ def outcome_payoffs(graph: StateGraph) -> NDArray[np.float64]:
     over = graph.outcome_state < 0
     ending = np.searchsorted(graph.ending_payoffs, np.where(over, graph.outcome_payoff, 0.0))
     return np.where(over[:, None], seat_payoffs(graph)[ending], 0.0)
+
+
+def is_drawn(graph: StateGraph) -> NDArray[np.bool_]:
+    """Whether each outcome ends the game without a winner, or with several: (n_outcomes,) bool.
+
+    Payoffs of three or more players are no draws.
+    """
+    is_decided = graph.outcome_payoff != 0.0
+    if graph.players > 2:
+        has_winner = (outcome_payoffs(graph) == 1.0).any(axis=1)
+        is_decided = has_winner | is_payoffs(graph.outcome_payoff)
+    return np.asarray((graph.outcome_state < 0) & ~is_decided)
 
 
 def alias_cells(graph: StateGraph) -> NDArray[np.int32]:

@@ -48,7 +48,7 @@ from rollwise.kernels.chances import UNIT
 from rollwise.many.component import MARGIN, SAME, Component, equilibria_by_support
 from rollwise.many.finding import Found, find_profile
 from rollwise.many.proving import Ties, find_ties, means_after, prove_profile
-from rollwise.many.seats import Stakes, build_seats, has_payoffs, worth_column
+from rollwise.many.seats import Stakes, build_seats, has_payoffs, seat_columns
 from rollwise.many.table import Table, table_of
 from rollwise.numbers.printed import Printed, column, how_many, in_common, percents, rounded_up
 from rollwise.numbers.randomness import check_seed
@@ -215,7 +215,7 @@ class Equilibrium(InWords):
     @property
     def mover_bounds(self) -> Floats:
         """Error bounds of `mover_values`, with the search margin of equilibria."""
-        return self._unit * (self.error_bounds[:, 0] + Stakes.of(self.graph).span * MARGIN)
+        return self.unit * (self.error_bounds[:, 0] + Stakes.of(self.graph).span * MARGIN)
 
     @cached_property
     def ahead(self) -> Ahead:
@@ -226,7 +226,7 @@ class Equilibrium(InWords):
         """
         graph, values = self.graph, self.mover_values
         gap = self.as_values(self.action_worths[:, 0]) - values[graph.action_state]
-        off = self._unit * Stakes.of(graph).span * self.action_errors
+        off = self.unit * Stakes.of(graph).span * self.action_errors
         return Ahead(gap, off, np.zeros(graph.n_actions), values, self.mover_bounds)
 
     @cached_property
@@ -273,8 +273,7 @@ class Equilibrium(InWords):
 
     def by_seat(self, worths: Floats) -> dict[str, Floats]:
         """A column of values for each seat, from (n, players) float64."""
-        name = worth_column(self.graph)
-        return {f"{name}.{seat}": column for seat, column in enumerate(worths.T)}
+        return seat_columns(self.graph, worths)
 
     def said_of(self, state: int) -> list[str]:
         """The mixture of the mover in a position, and the values of the others: lines of text."""
@@ -289,7 +288,7 @@ class Equilibrium(InWords):
         return [*lines, ", ".join(f"{name} {text}" for name, text in others)]
 
     @property
-    def _unit(self) -> float:
+    def unit(self) -> float:
         """The range of a solution's values divided by the range of `values`."""
         return 1.0 if has_payoffs(self.graph) else 2.0
 

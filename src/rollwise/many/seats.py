@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from rollwise.builders import build, build_with_report
 from rollwise.derive.changed import with_draw
-from rollwise.derive.seats import take_seats
+from rollwise.derive.seats import Seats, take_seats
 from rollwise.errors import RulesError
 from rollwise.game import Game, has_many, require_game
 from rollwise.graph import StateGraph
@@ -165,7 +165,12 @@ def has_payoffs(graph: StateGraph) -> bool:
 
 def worth_column(graph: StateGraph) -> str:
     """The name of the column with the values of a seat."""
-    return "payoff" if has_payoffs(graph) else "win_probability"
+    return "payoff" if graph.is_score else "win_probability"
+
+
+def seat_columns(graph: StateGraph, worths: Floats) -> dict[str, Floats]:
+    """A column of values for each seat from the mover on, from (n, players) float64."""
+    return {f"{worth_column(graph)}.{seat}": column for seat, column in enumerate(worths.T)}
 
 
 def seen_from(
@@ -190,9 +195,26 @@ def seen_from(
     StateGraph
         For one player. State s with seat j to move is state ``j * n_states + s``.
     """
+    return reached_from(graph, seat, profile, None).graph
+
+
+def reached_from(
+    graph: StateGraph,
+    seat: int,
+    profile: Sequence[Floats | None],
+    starts: Sequence[int] | None,
+) -> Seats:
+    """As `seen_from`, of the positions that play reaches from some states, with any seat to move.
+
+    Parameters
+    ----------
+    starts : sequence of int or None
+        All states unless given.
+    """
     policies = [None if chance is None else Policy("given", chance) for chance in profile]
-    taken = take_seats(graph, policies, lotteries=of_movers(graph, seat)).graph
-    return replace(taken, players=1, objective="win", n_roots=1, endless="forbidden")
+    seats = take_seats(graph, policies, starts, lotteries=of_movers(graph, seat))
+    alone = replace(seats.graph, players=1, objective="win", n_roots=1, endless="forbidden")
+    return replace(seats, graph=alone)
 
 
 def of_movers(graph: StateGraph, seat: int) -> Lotteries:
@@ -206,28 +228,41 @@ def of_movers(graph: StateGraph, seat: int) -> Lotteries:
     return reduce(Lotteries.followed_by, seen)
 
 
-def against_all(graph: StateGraph) -> StateGraph:
-    """The game for one seat if all others only try to keep it from winning.
+def against_all(
+    graph: StateGraph,
+    profile: Sequence[Floats | None] | None = None,
+    starts: Sequence[int] | None = None,
+) -> Seats:
+    """The game of the first seat against all others together, as one for two players.
+
+    Parameters
+    ----------
+    graph : StateGraph
+        From `build_seats`.
+    profile : sequence of (n_actions,) float64 or None, optional
+        Probability of each action for each seat. None leaves a seat free, all seats unless given:
+        free others only try to keep the first seat from winning.
+    starts : sequence of int, optional
+        As in `reached_from`.
 
     Returns
     -------
-    StateGraph
-        For two players, the first seat and all the others together; states as in `seen_from`.
-        Payoffs are those of the mover, 1 for the first seat's maximum and -1 for
-        its minimum.
+    Seats
+        Payoffs are those of the mover, 1 for the first seat's maximum and -1 for its minimum.
     """
     stakes = Stakes.of(graph)
-    alone = seen_from(graph, 0, [None] * graph.players)
-    mine = np.arange(alone.n_states) < graph.n_states
+    seats = reached_from(graph, 0, profile or [None] * graph.players, starts)
+    alone, mine = seats.graph, seats.key < seats.n_before
     here = np.repeat(mine[alone.action_state], np.diff(alone.outcome_indptr))
     goes_on = alone.outcome_state >= 0
     there = mine[np.where(goes_on, alone.outcome_state, 0)]
     payoff = np.where(here, 1.0, -1.0) * (2.0 * stakes.units(alone.outcome_payoff) - 1.0)
-    return alone.with_arrays(
+    two = alone.with_arrays(
         players=2,
         outcome_passes=goes_on & (here != there),
         outcome_payoff=np.where(goes_on, 0.0, payoff),
     )
+    return replace(seats, graph=two)
 
 
 def in_a_drawn_seat(graph: StateGraph, others: Floats) -> StateGraph:

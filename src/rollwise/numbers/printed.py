@@ -216,7 +216,7 @@ def as_text(
             if name.startswith(("win_probability.", "payoff.")):
                 written = percents if name.startswith("win") else column
                 shown[name] = [row.number for row in written(said[name], said["error_bound"])]
-        for name in ("error_bound", "deviation_gain"):
+        for name in said.keys() & {"error_bound", "deviation_gain"}:
             shown[name] = list(map(rounded_up, said[name]))
         if "probability" in said:  # and the rows follow a throw
             shown["probability"] = list(map(percent, said["probability"]))

@@ -221,7 +221,7 @@ def balance_page(found: Balance, figures: Balanced) -> HtmlPage:
         f"<main>\n<h1>{html.escape(title)}</h1>\n<p class='sub'>{html.escape(figures.title)}, "
         f"{figures.positions:,} positions; all players play best unless otherwise noted</p>\n"
         + "\n".join(parts)
-        + f"\n<footer>{html.escape(figures.certainty)}</footer>\n</main>"
+        + f"\n<footer>{html.escape(' '.join(figures.notes))}</footer>\n</main>"
     )
     return HtmlPage(title, document(title, style("sheet.css", "balance.css"), body))
 

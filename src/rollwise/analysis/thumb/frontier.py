@@ -294,6 +294,14 @@ class SeatsRule:
     gain: float
     gain_bound: float
 
+    @property
+    def rule(self) -> Rule:
+        return self.of_search.rule
+
+    @property
+    def numbers(self) -> int:
+        return self.rule.numbers
+
 
 @dataclass(frozen=True, repr=False)
 class SeatsFrontier(InWords):

@@ -10,7 +10,14 @@ import typer
 
 from rollwise.answer import kept
 from rollwise.cli.app import app
-from rollwise.cli.common import Workers, policies_of, read_game, refuse, tell_of_cycles
+from rollwise.cli.common import (
+    Workers,
+    policies_of,
+    read_game,
+    refuse,
+    refuse_with_seats,
+    tell_of_cycles,
+)
 from rollwise.cli.options import GameArgument, ParametersArgument, WorkersOption
 from rollwise.cli.printing import end_if, place_line, render
 from rollwise.cli.progress import Progress
@@ -19,6 +26,7 @@ from rollwise.documents.balance import balance_document
 from rollwise.documents.design import difference_document, handicap_document
 from rollwise.documents.played import length_document, within_document
 from rollwise.errors import ParameterError, UsageError
+from rollwise.game import has_many
 from rollwise.games import create, find
 from rollwise.parameters import read_values
 
@@ -52,7 +60,7 @@ def balance(
     chosen = read_game(game, parameters)
     tell_of_cycles(chosen)
     with Progress() as progress:
-        policies = policies_of(chosen, progress)
+        policies = policies_of(chosen, progress, any_players=True)
         figures = find_balance(policies, evaluations=evaluations, seed=seed, progress=progress)
     document = balance_document(figures)
     if out is not None:
@@ -208,7 +216,9 @@ def tune(
     wanted = wanted or tuning.Aim.usual(first)
     if wanted.measure != "value":
         tell_of_cycles(first)
-    found_by = kept.answer if wanted.measure in tuning.OF_THE_START else kept.solve
+    found_by = kept.answer
+    if wanted.measure not in tuning.OF_THE_START:  # followed in one graph
+        found_by = partial(kept.solve, any_players=True)
     with Progress() as progress, team.processes() as pool:
         games = tuning.tune(
             kind,
@@ -255,6 +265,8 @@ def length(
     from rollwise.answer.references import names_in
 
     chosen = read_game(game, parameters)
+    if has_many(chosen):
+        refuse_with_seats(chosen, by_layer=by_layer)
     tell_of_cycles(chosen)
     if within is not None:
         refuse("doesn't go with --within", by_layer=by_layer, time_limit=time_limit)

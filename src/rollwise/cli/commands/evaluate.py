@@ -44,6 +44,7 @@ from rollwise.cli.progress import Progress
 from rollwise.cli.streams import ASKED
 from rollwise.documents.answers import (
     Evaluated,
+    against_document,
     evaluation_document,
     response_document,
     seats_response_document,
@@ -58,11 +59,12 @@ from rollwise.methods import Setting
 from rollwise.words import in_words
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     import polars as pl
 
-    from rollwise.answer.evaluation import Evaluation
+    from rollwise.answer.evaluation import Evaluation, Shares
     from rollwise.game import Game
     from rollwise.graph import StateGraph
     from rollwise.graph.policies import Policy
@@ -106,7 +108,7 @@ def evaluate(
 ) -> None:
     """Compute the exact value of a policy.
 
-    --against Q    The opponent's policy; P unless given.
+    --against Q    The policy of each other player; P unless given.
     --method TEXT  exact (linear systems, certified; the default) or iterative (sweeps; the default
                    with an option of it).
     --table        The value of the policy in each position, a row each.
@@ -117,7 +119,7 @@ def evaluate(
     from rollwise.methods.result import Status
 
     iterative = {"set": settings, "history": history}
-    others = {"method": method, "against": against, "state": state, "table": table}
+    given_method = {"method": method}
     method = _method(method, **iterative)
     options = typed_settings(settings, SETTINGS, "the method iterative")
     if history == STDOUT:
@@ -128,12 +130,15 @@ def evaluate(
     if answered_apart(chosen, "evaluate", policy, against, **given, **iterative):
         return
     if has_many(chosen) or "," in policy:
-        refuse_with_seats(chosen, **others, **iterative)
-        _print_seats(chosen, policy)
-        return
+        refuse_with_seats(chosen, **given_method, **iterative)
+    if "," in policy:
+        refuse("doesn't go with a policy for each seat", against=against)
     if state is not None or table:
         tell_of_cycles(chosen)
     position = None if state is None else read_state(state, chosen)
+    if has_many(chosen) or "," in policy:
+        _tell_seats(chosen, (policy, against), position, where, form, out, table=table)
+        return
     graph, s, mine, theirs, evaluation = _evaluated(
         chosen, (policy, against), position, all_states=table, method=method, **options
     )
@@ -153,13 +158,9 @@ def evaluate(
     counted = "max_sweeps" in options and "theta" not in options
     iterate = evaluation.status is Status.SWEEP_LIMIT and counted
     if table:
-        from rollwise.answer.filters import numbered
-        from rollwise.answer.rows import evaluated_rows
-        from rollwise.graph.layout import members_of
-
         assert mine is not None
-        kept = where and numbered(where, members_of(chosen))
-        _tell_rows(chosen, evaluated_rows(graph, mine, evaluation, kept), form, out, document)
+        rows = _rows(chosen, graph, [mine], evaluation, where)
+        _tell_rows(chosen, rows, form, out, document)
     elif ASKED.json or finished or iterate:
         render(document)
     if not (finished or iterate):
@@ -219,6 +220,22 @@ def _check_rows(table: bool, state: str | None, **rows: Any) -> None:
         refuse("goes with --table", **rows)
 
 
+def _rows(
+    game: Game,
+    graph: StateGraph,
+    policies: Sequence[Policy],
+    found: Evaluation | Shares,
+    where: str | None,
+) -> pl.DataFrame:
+    """The value of policies in every position; parameters as of `evaluated_rows`."""
+    from rollwise.answer.filters import numbered
+    from rollwise.answer.rows import evaluated_rows
+    from rollwise.graph.layout import members_of
+
+    kept = where and numbered(where, members_of(game))
+    return evaluated_rows(graph, policies, found, kept)
+
+
 def _tell_rows(
     game: Game, rows: pl.DataFrame, form: str | None, out: Path | None, document: Evaluated
 ) -> None:
@@ -258,18 +275,42 @@ def _tell_unfinished(found: Evaluation) -> None:
     )
 
 
-def _print_seats(game: Game, policy: str) -> None:
-    """Print the result of each seat, with a policy for each."""
-    from rollwise.answer.evaluation import evaluate
+def _tell_seats(
+    game: Game,
+    names: tuple[str, str | None],
+    position: dict[str, Any] | None,
+    where: str | None,
+    form: str | None,
+    out: Path | None,
+    *,
+    table: bool,
+) -> None:
+    """Print or write the result of each seat, or of one policy in each seat against another."""
+    from rollwise.answer.evaluation import evaluate, in_seats
     from rollwise.answer.references import names_in
     from rollwise.graph.policies import ties_in_play
 
+    policy, against = names
     with Progress() as progress:
         policies = policies_of(game, progress, any_players=True)
-        seated = [policies.find(name) for name in names_in(policy)]
-    graph, shares = policies.graph, evaluate(policies, tuple(seated))
-    ties = ties_in_play(graph, *seated) if graph.players == 2 else None
-    render(shares_document(graph, shares, ties))
+        graph, seated = policies.graph, [policies.find(name) for name in names_in(policy)]
+        state = None if position is None else graph.find(position)
+        if against is not None:
+            seated += [policies.find(against)] * (graph.players - 1)
+        if table or against is None:
+            shares = evaluate(policies, tuple(seated), starts=None if table else [state or 0])
+            ties = ties_in_play(graph, *seated, start=state or 0) if graph.players == 2 else None
+        if against is None:
+            document = shares_document(graph, shares, ties, state)
+        else:
+            places = [(state or 0, seat) for seat in range(graph.players)]
+            found = in_seats(policies, seated[0], seated[1], places)
+            document = against_document(graph, (seated[0].name, seated[1].name), found, state)
+    if not table:
+        render(document)
+        return
+    movers = seated[: 1 if against else len(shares.values)]
+    _tell_rows(game, _rows(game, graph, movers, shares, where), form, out, document)
 
 
 @app.command("respond")
@@ -286,11 +327,10 @@ def respond(
     chosen = read_game(game, parameters)
     if answered_apart(chosen, "respond", to, state=state):
         return
-    if has_many(chosen):
-        refuse_with_seats(chosen, state=state)
-        _print_response_of_seats(chosen, to)
-        return
     position = None if state is None else read_state(state, chosen)
+    if has_many(chosen):
+        _print_response_of_seats(chosen, to, position)
+        return
     with Progress() as progress:
         policies = policies_of(chosen, progress)
         graph = policies.graph
@@ -305,15 +345,16 @@ def respond(
     render(response_document(graph, response, s, resting))
 
 
-def _print_response_of_seats(game: Game, to: str) -> None:
+def _print_response_of_seats(game: Game, to: str, position: dict[str, Any] | None) -> None:
     """Print the best result of one seat against one policy of all others."""
     from rollwise.answer.evaluation import ADVERSARIES, ALLIES, respond_to, respond_to_all
 
     with Progress() as progress:
         policies = policies_of(game, progress, any_players=True)
         policy = None if to in (ADVERSARIES, ALLIES) else policies.find(to)
+    state = None if position is None else policies.graph.find(position)
     if policy is None:
-        response = respond_to_all(policies.graph, to)
+        response = respond_to_all(policies.graph, to, state or 0)
     else:
-        response = respond_to(policies.graph, policy)
-    render(seats_response_document(policies.graph, response))
+        response = respond_to(policies.graph, policy, state or 0)
+    render(seats_response_document(policies.graph, response, state))

@@ -14,8 +14,15 @@ from rollwise.answer import kept
 from rollwise.answer.solve import goes_by_layers
 from rollwise.cli import streams
 from rollwise.cli.app import app
-from rollwise.cli.common import policies_of, read_game, read_state, refuse, tell_of_cycles
-from rollwise.cli.options import GameArgument, ParametersArgument
+from rollwise.cli.common import (
+    policies_of,
+    read_game,
+    read_state,
+    refuse,
+    refuse_with_seats,
+    tell_of_cycles,
+)
+from rollwise.cli.options import DEFAULT, GameArgument, ParametersArgument
 from rollwise.cli.printing import check_file, end_if, form_of, render, write_rows
 from rollwise.cli.progress import Progress
 from rollwise.cli.streams import ASKED
@@ -27,7 +34,7 @@ from rollwise.documents.scores import (
     reached_document,
 )
 from rollwise.errors import UsageError
-from rollwise.game import Game
+from rollwise.game import Game, has_many
 from rollwise.graph.naming import title_of
 
 if TYPE_CHECKING:
@@ -66,11 +73,15 @@ def optimal(
             raise UsageError("--save goes with --then, which picks a policy")
         check_file("--save", save, ".csv", ".parquet")
     chosen = read_game(game, parameters)
+    if has_many(chosen):
+        refuse_with_seats(chosen, exact=exact)
+        refuse_with_seats(chosen, "evaluate --policy P,Q,Q has such results", against=against)
     tell_of_cycles(chosen)
     with Progress() as progress:
         solution = kept.solve(
             chosen,
-            method="exact" if exact else "strategy-iteration",
+            method="exact" if exact else DEFAULT,
+            any_players=True,
             max_states=ASKED.max_states,
             progress=progress.listener,
         )
@@ -285,8 +296,10 @@ def frontier(
                Unless given win, or least:moves of a game that is won or lost.
     """
     from rollwise.analysis.frontier import frontier as find_frontier
+    from rollwise.builders.contract import require_two_for
 
     chosen = read_game(game, parameters)
+    require_two_for("frontier", chosen)
     tell_of_cycles(chosen)
     with Progress() as progress:
         solution = policies_of(chosen).solution

@@ -6,7 +6,7 @@ import contextlib
 import re
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -33,7 +33,7 @@ from rollwise.documents.games import (
     verification_document,
 )
 from rollwise.errors import UsageError
-from rollwise.game import Game
+from rollwise.game import Game, has_many
 from rollwise.games import available, find
 from rollwise.machine import user_cache
 from rollwise.machine.atomic_files import write_text
@@ -94,8 +94,8 @@ def compare(
     --methods A,B,...  Methods to compare; all unless given.
     --time-limit X     Time limit of each method, in seconds.
     """
-    from rollwise.analysis.compare_methods import SEED, compare_methods
-    from rollwise.answer.kept import build
+    from rollwise.analysis.compare_methods import SEED, compare_methods, of_one_seat
+    from rollwise.answer import kept
 
     if not time_limit > 0:
         raise UsageError(f"--time-limit is {time_limit}; it must be positive")
@@ -107,16 +107,20 @@ def compare(
     options = method_options("sampled", settings)
     chosen = read_game(game, parameters, any_target=True)
     with Progress() as progress:
-        graph = build(chosen, max_states=ASKED.max_states, progress=progress)
+        how: dict[str, Any] = {"max_states": ASKED.max_states, "progress": progress}
+        graph = kept.build(chosen, any_players=True, **how)
+        compared = graph
+        if has_many(chosen):
+            compared = of_one_seat(kept.solve(chosen, any_players=True, **how))
         rows, bound = compare_methods(
-            graph,
+            compared,
             names,
             time_limit=time_limit,
             samples=options.get("samples"),
             seed=options.get("seed", SEED),
             progress=progress,
         )
-    facts = {"states": graph.n_states, "error_bound": bound, "time_limit": time_limit}
+    facts = {"states": compared.n_states, "error_bound": bound, "time_limit": time_limit}
     render(Compared.on(graph, rows=rows, kind="certified", **facts))
 
 
@@ -257,10 +261,11 @@ def certify(
     """Prove the error of values or of a policy from elsewhere.
 
     --values FILE    Values: .csv, .parquet, .json, .npy or .txt.
-    --policy POLICY  A policy: a name or a file.
+    --policy POLICY  A policy: a name or a file; of three or more players also one each, A,B,C.
     --claim X        A claimed precision; fail unless it is proved.
     """
     from rollwise.analysis.distance import distance_of_policy, distance_of_values
+    from rollwise.answer.references import names_in
 
     if (values is None) == (policy is None):
         raise UsageError("give one of --values FILE and --policy POLICY")
@@ -268,12 +273,14 @@ def certify(
         raise UsageError(f"--claim is {claim}; it must be a number from 0 on")
     chosen = read_game(game, parameters)
     with Progress() as progress:
-        policies = policies_of(chosen, progress)
+        policies = policies_of(chosen, progress, any_players=True)
         if values is not None:
             distance = distance_of_values(policies, values)
         else:
-            distance = distance_of_policy(policies, policy or "")
-    document = Certified.of_distance(distance, "policy" if values is None else "values", claim)
+            distance = distance_of_policy(policies, tuple(names_in(policy or "")))
+    profile = policies.solution.profile if values is not None else None
+    of = "policy" if values is None else "values"
+    document = Certified.of_distance(distance, of, claim, profile)
     render(document)
     failed = claim is not None and document.is_met is not True
     end_if(failed, f"the claimed precision {claim} is not proved" if failed else "")

@@ -60,6 +60,7 @@ def scores(
     from rollwise.analysis.distributions import distribution
     from rollwise.analysis.observed_scores import best_fit, goodness_of_fit
     from rollwise.answer.optimal_set import OptimalSet
+    from rollwise.builders.contract import require_two_for
     from rollwise.coach.json_lines import made_scores
     from rollwise.graph.policies import ties_in_play
     from rollwise.plot import plot as draw
@@ -68,6 +69,7 @@ def scores(
 
     asked = split_words(game, file, *(parameters or ()), files=1)
     chosen = asked.make_game()
+    require_two_for("scores", chosen)
     if out is not None:
         require_plotly()
         check_target(out)
@@ -347,8 +349,6 @@ def exploit(
     name = _friend(games.records, player, games.path)
     table, sessions = games.lay(load)
     graph = table.graph
-    if graph.players > 2:
-        raise UsageError(f"{graph.title} is a game for {graph.players}: exploit is for two")
     if not table.is_whole:
         raise UsageError(
             f"{graph.title} is too large for exploit, which looks at all positions at once: "

@@ -31,7 +31,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
     graph = solution.graph
     name, policy = "the best play", solution.policy
     if choices.policy is not None:
-        name, policy = choices.policy, Policies.of(solution).find(choices.policy)
+        name, policy = choices.policy, Policies.of(solution, any_players=True).find(choices.policy)
     ties = ties_in_play(graph, policy)
     notes = [] if ties is None else [f"T{ties.text[1:]}."]
     return draw_lengths(solution, lengths(graph, policy), name, notes)
@@ -74,7 +74,9 @@ def draw_decided(graph: StateGraph, found: Turns, sure: float) -> go.Figure:
     ]
     title = f"{graph.title}: in which turn a game is decided"
     parts = [("decided", found.chance, BLUE)]
-    return _bars(title, notes, "turns", "turn" + _WHOSE[2], parts, 0, _last(found))
+    return _bars(
+        title, notes, "turns", "turn" + _WHOSE[min(graph.players, 3)], parts, 0, _last(found)
+    )
 
 
 def draw_lengths(
