@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from rollwise.answer.solution import Solution
 from rollwise.graph import ARRAYS, StateGraph
-from rollwise.graph.choices import chances, outcome_action
+from rollwise.graph.choices import actions_of, chances, outcome_action, outcomes_of
 from rollwise.graph.policies import outcome_payoffs
 from rollwise.machine import parquet_files
 
@@ -140,10 +141,9 @@ def _state_texts(graph: StateGraph, columns: Columns, begin: int, size: int) -> 
 
     Infinite numbers, as of play that costs for ever, are null.
     """
-    end = min(begin + size, graph.n_states)
-    first_action, last_action = graph.action_indptr[[begin, end]].tolist()
-    indptr = graph.outcome_indptr[first_action : last_action + 1].tolist()
-    actions, outcomes = slice(first_action, last_action), slice(indptr[0], indptr[-1])
+    states = np.arange(begin, min(begin + size, graph.n_states))
+    actions, n_actions = actions_of(graph, states)
+    outcomes, n_outcomes = outcomes_of(graph, actions)
     targets = graph.outcome_state[outcomes].tolist()
     of_outcomes = _records(
         {"weight": graph.outcome_weight[outcomes].tolist()}
@@ -158,17 +158,20 @@ def _state_texts(graph: StateGraph, columns: Columns, begin: int, size: int) -> 
         {name.removeprefix("action_"): x[actions] for name, x in columns.actions.items()},
     )
     of_states = _records(
-        {"state": [graph.view[s].named for s in range(begin, end)]},
-        {name.removeprefix("state_"): x[begin:end] for name, x in columns.states.items()},
+        {"state": [graph.view[s].named for s in states.tolist()]},
+        {name.removeprefix("state_"): x[states] for name, x in columns.states.items()},
     )
-    for low, high, action in zip(indptr, indptr[1:], of_actions, strict=False):
-        action["outcomes"] = of_outcomes[low - indptr[0] : high - indptr[0]]
-    action_indptr = (graph.action_indptr[begin : end + 1] - first_action).tolist()
-    for low, high, state in zip(action_indptr, action_indptr[1:], of_states, strict=False):
-        yield msgspec.json.encode({**state, "actions": of_actions[low:high]})
+    all_actions = (
+        {**action, "outcomes": list(islice(of_outcomes, n))}
+        for action, n in zip(of_actions, n_outcomes.tolist(), strict=True)
+    )
+    for state, n in zip(of_states, n_actions.tolist(), strict=True):
+        yield msgspec.json.encode({**state, "actions": list(islice(all_actions, n))})
 
 
-def _records(lists: dict[str, list[Any]], arrays: dict[str, NDArray[Any]]) -> list[dict[str, Any]]:
+def _records(
+    lists: dict[str, list[Any]], arrays: dict[str, NDArray[Any]]
+) -> Iterator[dict[str, Any]]:
     """A record an entry: of lists, and then of arrays."""
     parts = lists | {name: array.tolist() for name, array in arrays.items()}
-    return [dict(zip(parts, entry, strict=True)) for entry in zip(*parts.values(), strict=True)]
+    return (dict(zip(parts, entry, strict=True)) for entry in zip(*parts.values(), strict=True))
