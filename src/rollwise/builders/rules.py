@@ -92,7 +92,7 @@ class Rules(Contract):
         if compared := compared_by_identity(game):
             raise self.fault(
                 f"{compared} compares objects, and the fields of a state reach the "
-                "rules as whole numbers; write == or !="
+                "rules as whole numbers; write == or !=, or after case 1 or 0"
             )
         reserved = RESERVED + OF_THROWS if self.has_throws else RESERVED
         taken = [name for name in self.field_names if name in reserved]
