@@ -277,7 +277,9 @@ def test_fields_are_compared_by_number(mode, actions, text):
     name = "at_dawn" if actions is _of_policy else "actions"
     message = error_of(type("Walk", (Walk,), {name: actions})(), mode)
     assert text in message
-    assert message.endswith("reach the rules as whole numbers; write == or !=, or after case 1 or 0")
+    assert message.endswith(
+        "reach the rules as whole numbers; write == or !=, or after case 1 or 0"
+    )
 
 
 @pytest.mark.parametrize(
