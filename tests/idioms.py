@@ -375,6 +375,15 @@ COMPILED = [
         x = turn + len(cells) + 4
     case both:
         x = both[0] + both[1][1][2]""",
+    """match s:
+    case State(place=0 | 1, turn=0):
+        x = 4
+    case State(place, (1, *_), turn) if place > turn + 3:
+        x = place + turn
+    case State(board=(_, _, last), idiom=1 | 12):
+        x = last + 1
+    case State():
+        x = 2""",
     # methods and properties of states
     "x = s.doubled() + s.plus(2) + s.plus(3, by=2)",
     "x = sum(s.cells()) + max(cell + s.total for cell in s.cells())",

@@ -36,6 +36,7 @@ from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
 from rollwise.graph.choices import has_choice
 from rollwise.graph.policies import Policy
+from rollwise.many.seats import seen_from
 
 
 @pytest.fixture(scope="module")
@@ -89,6 +90,27 @@ def test_a_start_without_an_end_is_refused_early(players):
     """A player without sticks has won: no position follows, and play goes on below 0."""
     with pytest.raises(UsageError, match=r"starts mine=0, 9 comes to more than 1,000,000;"):
         handicap(SuperSix(sticks=6, players=players), "mine", [0, 1, 2, 9])
+
+
+def test_of_three_seats_only_the_play_from_the_asked_positions_is_solved(monkeypatch):
+    solved = []
+
+    def noted(graph):
+        solved.append(solve_and_certify(graph))
+        return solved[-1]
+
+    monkeypatch.setattr("rollwise.answer.evaluation.solve_and_certify", noted)
+    policies = Policies.of(Pig(target=20, players=3), any_players=True)
+    found = handicap(policies, "banked", [0, 5], "hold-at-20", "hold-at-20")
+    (run,) = solved
+    graph, hold = policies.graph, policies.find("hold-at-20").probability
+    assert len(run.found.values) < graph.n_states / 2
+    whole = solve_and_certify(seen_from(graph, 0, [hold] * 3))
+    for head in found.heads:
+        for seat, rivals in enumerate([(0, 0), (head.points, 0), (0, head.points)]):
+            state = graph.find([0 if seat else head.points, *rivals, 0])
+            expected = whole.at(-seat % 3 * graph.n_states + state)
+            assert head.seats[seat].value == pytest.approx(expected.value, abs=1e-13)
 
 
 def test_komi_is_the_head_start_of_the_second_player():

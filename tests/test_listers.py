@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -267,12 +267,32 @@ def by_few(numbers):
             return n + 2
 
 
-@pytest.mark.parametrize("function", [by_parts, by_display, by_nested, by_few])
+class Spot(NamedTuple):
+    x: int
+    y: int
+    z: int = 1
+
+
+def by_fields(numbers):
+    spot = Spot(*numbers)
+    match spot:
+        case Spot(0, 1 | 2):
+            return spot.z
+        case Spot(x, z=z) if x > z:
+            return 10 + x
+        case Spot(x=2) | Spot(y=3):
+            return 20
+        case Spot():
+            return 30
+
+
+@pytest.mark.parametrize("function", [by_parts, by_display, by_nested, by_few, by_fields])
 def test_patterns_of_tuples_are_conditions(function):
     translation = translated(function, {}, is_rule=False)
     assert translation.code is not function.__code__
     words = {"sliced_": lambda numbers, begin, end: numbers[begin:end]}
-    copy = renamed(function, "", {**words, "len": len}, None, translation)
+    words |= {"len": len, "made_Spot": Spot}
+    copy = renamed(function, "", words, None, translation)
     for numbers in itertools.product(range(4), repeat=3):
         assert copy(numbers) == function(numbers)
 
@@ -291,13 +311,19 @@ def with_a_list(numbers):
             return rest
 
 
+def of_a_number(numbers):
+    match numbers:
+        case (int(), _):
+            return 1
+
+
 def of_a_name(numbers):
     match numbers:
         case (None, _):
             return 1
 
 
-@pytest.mark.parametrize("function", [read_later, with_a_list, of_a_name])
+@pytest.mark.parametrize("function", [read_later, with_a_list, of_a_number, of_a_name])
 def test_other_patterns_are_left_to_python(function):
     """A guard that fails leaves its names with their values."""
     assert translated(function, {}, is_rule=False).code is function.__code__

@@ -32,7 +32,7 @@ from rollwise.graph import StateGraph, win_probability
 from rollwise.graph.choices import Ahead, look_ahead, taken
 from rollwise.graph.policies import Policy, Ties, ties_in_play
 from rollwise.hooks import InWords
-from rollwise.many.seats import Stakes, against_all, reached_from, seat_columns, seen_from
+from rollwise.many.seats import Stakes, against_all, reached_from, seat_columns
 from rollwise.methods import Setting
 from rollwise.methods.result import MethodResult, Status
 from rollwise.methods.value_iteration import value_iteration
@@ -196,14 +196,10 @@ def from_each_seat(
     state : int
         The first state of play.
     """
-    found, certificate, _ = solve_and_certify(seen_from(graph, 0, profile))
-    starts = [_place(graph, state, seat) for seat in range(graph.players)]
-    return tuple(found.values[starts].tolist()), float(certificate.bounds[starts].max())
-
-
-def _place(graph: StateGraph, state: int, seat: int) -> int:
-    """The place of a state in `seen_from`, if the first policy has this seat after the mover."""
-    return -seat % graph.players * graph.n_states + state
+    found = _seat_results(graph, 0, profile, [state])
+    pairs = (found[-seat][:, state].tolist() for seat in range(graph.players))
+    worths, bounds = zip(*pairs, strict=True)
+    return worths, max(bounds)
 
 
 def in_seats(
@@ -225,11 +221,11 @@ def in_seats(
         Chances to win, or expected payoffs.
     """
     graph, n = policies.graph, policies.graph.players
+    starts = list(dict.fromkeys(state for state, _ in places))
     if n > 2:
         profile = [mine.probability, *[theirs.probability] * (n - 1)]
-        run = solve_and_certify(seen_from(graph, 0, profile))
-        return [run.at(_place(graph, state, seat)) for state, seat in places]
-    starts = list(dict.fromkeys(state for state, _ in places))
+        found = _seat_results(graph, 0, profile, starts)
+        return [Certified(*found[-seat % n][:, state].tolist()) for state, seat in places]
     evaluation = evaluate(policies, mine, theirs, starts=starts)
     scored = graph.is_score
     return [certified_at(evaluation, at)[seat].shown(is_score=scored) for at, seat in places]
@@ -278,7 +274,7 @@ def respond_to_all(graph: StateGraph, others: str, state: int = 0) -> Response:
         The first state of play.
     """
     n = graph.players
-    starts = [_place(graph, state, seat) for seat in range(n)]
+    starts = [-seat % n * graph.n_states + state for seat in range(n)]
     if others == ALLIES:
         return Response(graph, ALLIES, (), *from_each_seat(graph, [None] * n, state))
     result, certificate, _ = solve_and_certify(against_all(graph).graph)

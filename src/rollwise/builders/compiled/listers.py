@@ -410,15 +410,19 @@ class _Translator(ast.NodeTransformer):
         self._counters -= others
 
     def visit_Match(self, node: ast.Match) -> ast.AST | list[Any]:
-        """Patterns of tuples."""
+        """Patterns of tuples and states."""
         assert self._function is not None
         name = f"match{next(self._temporary)}_"
-        conditions = as_conditions(node, name, self._function)
+        conditions = as_conditions(node, name, self._function, self._fields)
         if conditions is None:
             self.generic_visit(node)
             return node
         visited = map(self.visit, conditions)
         return [one for part in visited for one in (part if isinstance(part, list) else [part])]
+
+    def _fields(self, node: ast.expr) -> tuple[str, ...] | None:
+        """The fields of a NamedTuple of the user."""
+        return getattr(self._value(node), "_fields", None)
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
         """Tuples of two lengths."""
