@@ -162,7 +162,7 @@ def require(needed: int, purpose: str, space: int = 0) -> None:
             raise TooLittleMemory(
                 f"{purpose} takes {wanted / 1e6:.0f} MB of memory, and this process may take only "
                 f"{max(room, 0) / 1e6:.0f} MB more; raise its limit (ulimit -v, ulimit -d, "
-                "--memory)"
+                "--memory; of a server --game-memory)"
             )
 
 

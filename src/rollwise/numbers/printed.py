@@ -116,7 +116,7 @@ def column(values: Iterable[Known], bounds: Bounds, *, sign: bool = False) -> li
 
 def in_common(rows: Sequence[Printed]) -> tuple[list[str], Printed]:
     """The numbers of a column, and the row whose bound is valid for all of them."""
-    worst = max(rows, key=lambda row: float(row.bound.split()[0]))
+    worst = max(rows, key=lambda row: Decimal(row.bound.split()[0]))
     return [row.number for row in rows], worst
 
 
