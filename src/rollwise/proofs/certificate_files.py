@@ -39,6 +39,7 @@ from rollwise.proofs.check_rules import NAMED, Action, Chance, Claims, actions_i
 from rollwise.then import is_over, payoff_of, seats_on
 
 Row: TypeAlias = tuple[Fraction, ...]  # a number for each role, the mover first
+Units: TypeAlias = tuple[int, ...]  # the same in units of a certificate
 
 
 class Outcome(NamedTuple):
@@ -150,19 +151,28 @@ class _Sheet:
             self.rows[payoff, is_end] = row
         return self.rows[payoff, is_end]
 
-    def claims(self, claims: Claims, state: Any) -> tuple[Row, Row]:
-        """Lower and upper bounds of a state, a number for each role."""
+    def claimed(self, claims: Claims, state: Any) -> list[Sequence[Any]]:
+        """The values of a state, their bounds, and any gains: a number for each seat."""
         place = numbers_of(self.game, state)
         if place not in claims.values:
             raise UsageError(f"no claim is made about {state}")
         if not all(map(isfinite, (*claims.values[place], *claims.bounds[place]))):
             raise UsageError(f"a certificate has finite numbers, and the value of {state} has none")
-        values = [self.sign * Fraction(value) for value in claims.values[place]]
-        bounds = [Fraction(bound) for bound in claims.bounds[place]]
+        gains = [] if claims.gains is None else [claims.gains[place]]
+        return [claims.values[place], claims.bounds[place], *gains]
+
+    def bounds(self, claims: Claims, state: Any, unit: int) -> tuple[Units, Units]:
+        """Lower and upper bounds of a state, a number of units for each role."""
+
+        def units(number: Any) -> int:
+            over, under = number.as_integer_ratio()
+            return int(over) * (unit // int(under))
+
+        values, bounds, *gains = (list(map(units, row)) for row in self.claimed(claims, state))
+        values = [self.sign * value for value in values]
         lower = tuple(v - b for v, b in zip(values, bounds, strict=True))
-        if claims.gains is not None:
-            gains = map(Fraction, claims.gains[place])
-            return lower, tuple(low + gain for low, gain in zip(lower, gains, strict=True))
+        if gains:
+            return lower, tuple(low + gain for low, gain in zip(lower, gains[0], strict=True))
         upper = tuple(v + b for v, b in zip(values, bounds, strict=True))
         if self.players == 1:
             return lower, upper
@@ -240,7 +250,7 @@ class _Writer:
     def number(self, to: tuple[str, int]) -> int:
         return to[1] if to[0] == "state" else self.n_states + to[1]
 
-    def units(self, row: Row) -> tuple[int, ...]:
+    def units(self, row: Row) -> Units:
         return tuple(int(self.unit * part) for part in row)
 
     def claim(self, bounds: list[Any], role: int, one: Outcome) -> int:
@@ -261,8 +271,7 @@ class _Writer:
 
     def note(self, state: Any, number: int) -> None:
         """Note the claims about a state."""
-        lower, upper = self.sheet.claims(self.claims, state)
-        self.lower[number], self.upper[number] = self.units(lower), self.units(upper)
+        self.lower[number], self.upper[number] = self.sheet.bounds(self.claims, state, self.unit)
 
     def note_parts(self, state: Any, at: int, found: list[Throws]) -> None:
         """Note the bounds of the positions within a turn, which have numbers from `at` on."""
@@ -419,8 +428,8 @@ def _unit(sheet: _Sheet, claims: Claims) -> int:
     """The number of units in 1."""
     unit = 1
     for state in sheet.numbers:
-        for row in sheet.claims(claims, state):
-            unit = lcm(unit, *(part.denominator for part in row))
+        for row in sheet.claimed(claims, state):
+            unit = lcm(unit, *(int(number.as_integer_ratio()[1]) for number in row))
     unit = lcm(unit, *(part.denominator for row in sheet.rows.values() for part in row))
     # room for the rounding of bounds within turns with a pool of dice
     return unit * (2**32 if sheet.n_parts else 1)
