@@ -22,6 +22,7 @@ from rollwise.analysis.exploit import differences, exploit, learn_friend
 from rollwise.analysis.second_aims import ranges, second_aims
 from rollwise.analysis.tuning import amount_of
 from rollwise.answer.evaluation import respond_to_all
+from rollwise.answer.optimal_set import OptimalSet
 from rollwise.answer.references import Policies
 from rollwise.game import Game
 from rollwise.games import create, find
@@ -575,6 +576,13 @@ def test_all_ways_to_break_ties(name):
     chosen = moves_of(solution, aims.policy_of(solution))
     counted = swept(game, [chosen] * game.players, np.zeros_like, lambda s, _: chosen(s).get(1, 0))
     assert counted[game.start(), 0][0] == pytest.approx(least, abs=1e-9)
+
+
+def test_a_part_of_a_set_moves_the_die_by_as_many_seats():
+    policies = OptimalSet.of(solved("turnabout"))
+    whole = policies.with_only(np.ones(policies.graph.n_actions, np.bool_)).graph
+    assert set(policies.graph.outcome_passes.tolist()) == {0, 1, 2}
+    assert whole.outcome_passes.tolist() == policies.graph.outcome_passes.tolist()
 
 
 def test_mixtures_stay_as_they_are(tmp_path):
