@@ -27,6 +27,7 @@ from rollwise.answer.references import Policies
 from rollwise.game import Game
 from rollwise.games import create, find
 from rollwise.games.pig import Pig
+from rollwise.graph.packed import anchors
 from rollwise.numbers.shares import brought
 from rollwise.then import PASS, PASS_BACK, WIN, is_over, payoff_of, seats_on, shared_by, skip
 
@@ -639,3 +640,13 @@ def test_responses_and_results_from_a_position(to):
         first = respond_to_all(solution.graph, to, solution.graph.find(s)).best
         assert document["best_responses"] == list(first)
         assert sum(first) <= 1 + 1e-12
+
+
+def test_the_anchors_of_a_page_are_the_first_positions_of_turns():
+    """Values within a turn follow from these by looking ahead, for any number of seats."""
+    for name in ("threes", "turnabout"):
+        graph = solved(name).graph
+        found = set(anchors(graph).tolist())
+        begun = (graph.outcome_passes != 0) & (graph.outcome_state >= 0)
+        assert set(graph.outcome_state[begun].tolist()) <= found
+        assert len(found) < graph.n_states or name == "turnabout"
