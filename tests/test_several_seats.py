@@ -24,6 +24,7 @@ from rollwise.analysis.tuning import amount_of
 from rollwise.answer.evaluation import respond_to_all
 from rollwise.answer.optimal_set import OptimalSet
 from rollwise.answer.references import Policies
+from rollwise.builders.contract import NOT_FOR_MORE
 from rollwise.game import Game
 from rollwise.games import create, find
 from rollwise.games.pig import Pig
@@ -649,3 +650,8 @@ def test_the_anchors_of_a_page_are_the_first_positions_of_turns():
     assert set(graph.outcome_passes[begun].tolist()) == {1, 2}
     assert set(graph.outcome_state[begun].tolist()) <= set(anchors(graph).tolist())
     assert len(anchors(solved("threes").graph)) < solved("threes").graph.n_states
+
+
+def test_the_page_names_the_commands_for_two_at_most():
+    page = (EXAMPLES.parent / "docs" / "many-seats.md").read_text(encoding="utf-8")
+    assert f"but {' and '.join(f'`{name}`' for name in NOT_FOR_MORE)}." in page
