@@ -20,7 +20,7 @@ class Unknown(Exception):
 
 
 class Way(NamedTuple):
-    """An outcome of a node: points and payoffs are the first player's."""
+    """An outcome of a node: points and payoffs are the first player's, of three his shares."""
 
     chance: float
     to: int  # the next node, or -1
@@ -62,6 +62,8 @@ class Play:
                     paid, reward, to = 0.0, sign * action.reward, -1
                     if outcome.is_over and graph.players < 3:
                         paid = sign * outcome.payoff
+                    elif outcome.is_over:
+                        paid = float(outcome.shares[-seat % graph.players])
                     total = made + counts(reward + paid)
                     if not outcome.is_over:
                         node = outcome.target, (seat + outcome.seats_on) % graph.players, total
@@ -154,12 +156,21 @@ def whole(points: float) -> int:
     return round(points)
 
 
+def is_drawn(i: int, way: Way) -> float:
+    """Whether the game ends here without one winner."""
+    if way.to >= 0:
+        return 0.0
+    if way.outcome.graph.players < 3:
+        return float(way.paid == 0)
+    return float(1.0 not in way.outcome.shares)
+
+
 def is_move(i: int, way: Way) -> float:
     return float(not way.action.is_throw)
 
 
 def is_roll(i: int, way: Way) -> float:
-    return float(len({(o.target, o.passes, o.payoff) for o in way.action.outcomes}) > 1)
+    return float(len({(o.target, o.seats_on, o.payoff) for o in way.action.outcomes}) > 1)
 
 
 def at_end(worth: Callable[[int], float]) -> Amount:

@@ -35,6 +35,7 @@ from benchmarks.attack_play import (
     Way,
     at_end,
     brought,
+    is_drawn,
     is_move,
     is_roll,
     whole,
@@ -42,6 +43,7 @@ from benchmarks.attack_play import (
 from rollwise.analysis.balance import balance
 from rollwise.analysis.chain import distribution_given, followed
 from rollwise.analysis.contest import Contest, solve_contest
+from rollwise.analysis.distance import distance_of_policy
 from rollwise.analysis.distributions import distribution, exact_distribution
 from rollwise.analysis.frontier import frontier
 from rollwise.analysis.handicap import handicap
@@ -130,21 +132,21 @@ def question(*players: int) -> Callable[[Any], Any]:
     return enter
 
 
-@question(1, 2)
+@question(1, 2, 3, 4, 5)
 def figures(case: Case) -> None:
     """The figures of `balance`, but for its drama, which tests play out."""
     found, play = balance(case.solution, evaluations=0), case.play(case.best)
     mean, variance = play.result()
-    passes = play.mean(lambda i, w: w.outcome.passes)
-    case.hold("value", found.value.value, mean, found.value.bound)
+    passes = play.mean(lambda i, w: float(w.outcome.passes))
+    case.hold("value", found.seats[0], mean, found.value.bound)
     case.hold("luck", found.luck.value, max(variance, 0) ** 0.5, found.luck.bound + 1e-6)
     case.hold("moves", found.moves.value, play.mean(is_move), found.moves.bound)
     case.hold("turns", found.turns.value, 1 + passes, found.turns.bound)
     if not found.lengths.is_cut:
-        length = 1 + passes if case.players == 2 else play.mean(is_roll)
+        length = 1 + passes if case.players > 1 else play.mean(is_roll)
         case.hold("mean length", found.lengths.mean, length, 1e-6)
     if found.drama is not None:
-        drawn = play.mean(lambda i, w: w.to < 0 and w.paid == 0)
+        drawn = play.mean(is_drawn)
         case.hold("draws", found.drama.draws.value, drawn, found.drama.draws.bound)
     made = found.decisions
     choosing = {s.index for s in case.view if s.is_choice}
@@ -281,6 +283,36 @@ def seats(case: Case) -> None:
                 case.hold("head of a seat", worth.value, known, worth.bound)
 
 
+@question(3, 4, 5)
+def deviations(case: Case) -> None:
+    """The results of policies from some positions, and the gain of the seat that deviates."""
+    n, every = case.players, range(case.players)
+    seated = [case.draw(f"p{k}") for k in every]
+    found, lost = (
+        rollwise.evaluate(case.solution, seated),
+        distance_of_policy(case.policies, seated),
+    )
+
+    def result(seat: int, play: Play) -> Amount:
+        return lambda i, w: (
+            float(w.outcome.shares[(seat - play.nodes[i][1]) % n]) if w.to < 0 else 0.0
+        )
+
+    for s in case.random.sample(range(case.graph.n_states), min(2, case.graph.n_states)):
+        gains = []
+        for mover in every:
+            turned = seated[mover:] + seated[:mover]
+            for seat in every:
+                play = case.play(*turned, start=s)
+                known = play.mean(result(seat, play))
+                told, bound = found.values[mover, s, seat], found.bounds[mover, s]
+                case.hold("evaluate a seat", told, known, bound)
+                play = case.play(*(None if k == seat else p for k, p in enumerate(turned)), start=s)
+                best = play.best(result(seat, play), lambda i, play=play: 1)[0]
+                gains.append(float(best) - known)
+        case.hold("gain by deviating", lost.high[s], max(gains), 1e-6)
+
+
 def gain_against(case: Case, policy: Policy) -> float:
     """The mean gain of a best response, over the seats."""
     first = case.play(None, policy).best(brought, lambda i: 1)[0]
@@ -331,16 +363,18 @@ def quantities(case: Case) -> dict[str, tuple[Amount, bool]]:
     found: dict[str, tuple[Amount, bool]] = {"moves": (is_move, False), "rolls": (is_roll, False)}
     found |= {x: (lambda i, w, x=x: float(w.action.name == x), False) for x in names}
     if case.graph.objective == "win" and not case.graph.is_score:
-        found["draw"] = (lambda i, w: float(w.to < 0 and w.paid == 0), False)
+        found["draw"] = is_drawn, False
     if case.players == 1:
         for x in (-1, 0, 1):
             found[f"score<={x}"] = at_end(lambda made, x=x: made <= x), True
     return found
 
 
-@question(1, 2)
+@question(1, 2, 3, 4, 5)
 def aims(case: Case) -> None:
     """Ranges over the optimal policies, second aims, and the policy for them, saved."""
+    if case.solution.profile is not None and len(case.solution.profile.mixing):
+        raise Unknown
     known, best = quantities(case), case.solution.is_best
     names = case.random.sample(sorted(known), 2)
     counts: Any = whole if any(known[name][1] for name in names) else lambda points: 0
@@ -356,7 +390,8 @@ def aims(case: Case) -> None:
         path = Path(folder) / "policy.csv"
         found.table(case.solution).write_csv(path)
         scored = found.policies.scores is not None
-        policies = Policies.of(WithScore(case.game) if scored else case.game)
+        subject = WithScore(case.game) if scored else case.game
+        policies = Policies.of(subject, any_players=True)
         saved = Play(policies.graph, [policies.find(str(path))], counts=counts)
     for text, name, sign, told in zip(texts, names, signs, found.values, strict=True):
         case.hold(f"aim: {text}", told.value, play.only_best(known[name][0], sign), 1e-9)

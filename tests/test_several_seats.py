@@ -22,10 +22,13 @@ from rollwise.analysis.exploit import differences, exploit, learn_friend
 from rollwise.analysis.second_aims import ranges, second_aims
 from rollwise.analysis.tuning import amount_of
 from rollwise.answer.evaluation import respond_to_all
+from rollwise.answer.optimal_set import OptimalSet
 from rollwise.answer.references import Policies
+from rollwise.builders.contract import NOT_FOR_MORE
 from rollwise.game import Game
 from rollwise.games import create, find
 from rollwise.games.pig import Pig
+from rollwise.graph.packed import anchors
 from rollwise.numbers.shares import brought
 from rollwise.then import PASS, PASS_BACK, WIN, is_over, payoff_of, seats_on, shared_by, skip
 
@@ -577,6 +580,13 @@ def test_all_ways_to_break_ties(name):
     assert counted[game.start(), 0][0] == pytest.approx(least, abs=1e-9)
 
 
+def test_a_part_of_a_set_moves_the_die_by_as_many_seats():
+    policies = OptimalSet.of(solved("turnabout"))
+    whole = policies.with_only(np.ones(policies.graph.n_actions, np.bool_)).graph
+    assert set(policies.graph.outcome_passes.tolist()) == {0, 1, 2}
+    assert whole.outcome_passes.tolist() == policies.graph.outcome_passes.tolist()
+
+
 def test_mixtures_stay_as_they_are(tmp_path):
     who_stops, place = f"{EXAMPLES}/who_stops.py:WhoStops", tmp_path / "policy.csv"
     typed = ("optimal", who_stops, "--range", "wait", "--then", "moves", "--save", str(place))
@@ -631,3 +641,17 @@ def test_responses_and_results_from_a_position(to):
         first = respond_to_all(solution.graph, to, solution.graph.find(s)).best
         assert document["best_responses"] == list(first)
         assert sum(first) <= 1 + 1e-12
+
+
+def test_the_anchors_of_a_page_are_the_first_positions_of_turns():
+    """Values within a turn follow from these by looking ahead, for any number of seats."""
+    graph = solved("turnabout").graph
+    begun = (graph.outcome_passes != 0) & (graph.outcome_state >= 0)
+    assert set(graph.outcome_passes[begun].tolist()) == {1, 2}
+    assert set(graph.outcome_state[begun].tolist()) <= set(anchors(graph).tolist())
+    assert len(anchors(solved("threes").graph)) < solved("threes").graph.n_states
+
+
+def test_the_page_names_the_commands_for_two_at_most():
+    page = (EXAMPLES.parent / "docs" / "many-seats.md").read_text(encoding="utf-8")
+    assert f"but {' and '.join(f'`{name}`' for name in NOT_FOR_MORE)}." in page

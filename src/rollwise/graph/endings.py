@@ -437,7 +437,9 @@ def regroup(
         outcome_weight=np.where(ending, 1, graph.outcome_weight[edges]).astype(
             graph.outcome_weight.dtype
         ),
-        outcome_passes=~ending & graph.outcome_passes[edges],
+        outcome_passes=np.where(ending, 0, graph.outcome_passes[edges]).astype(
+            graph.outcome_passes.dtype
+        ),
         outcome_payoff=np.where(ending, payoff, graph.outcome_payoff[edges]),
         n_roots=int(np.count_nonzero(is_new[: graph.n_roots])),
     )

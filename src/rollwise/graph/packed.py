@@ -122,7 +122,7 @@ def anchors(graph: StateGraph) -> Ints:
     """
     target = graph.outcome_state
     is_anchor = np.zeros(graph.n_states, np.bool_)
-    is_anchor[target[graph.outcome_passes & (target >= 0)]] = True
+    is_anchor[target[(graph.outcome_passes != 0) & (target >= 0)]] = True
     left = np.where((target >= 0) & is_anchor[target], -1, target)
     rest = Components.of(graph.outcome_indptr[graph.action_indptr], left)
     component = np.empty(graph.n_states, np.int64)

@@ -449,7 +449,7 @@ def _map(solution: Solution) -> dict[str, list[int]]:
 
 def _changes_in_turn(graph: StateGraph) -> NDArray[np.int64]:
     """The number of outcomes within a turn that change each field."""
-    goes_on = np.flatnonzero(~graph.outcome_passes & (graph.outcome_state >= 0))
+    goes_on = np.flatnonzero((graph.outcome_passes == 0) & (graph.outcome_state >= 0))
     if graph.players == 1 or not len(goes_on):
         return np.zeros(len(graph.field_names), np.int64)
     goes_on = goes_on[:: max(1, len(goes_on) // SAMPLE)]
