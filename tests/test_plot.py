@@ -391,6 +391,15 @@ class Lights(Game):
         yield 1, AGAIN if sum(s) < 5 else END, Lamps(*s[:action], 1, *s[action + 1 :])
 
 
+class Nameless(Faces):
+    action_names: ClassVar = ()
+
+
+def test_a_title_takes_an_action_without_a_name():
+    assert "from which throw to stay" in plot(solve(Faces()), "limit").to_json()
+    assert "from which throw to take action 0" in plot(solve(Nameless()), "limit").to_json()
+
+
 def test_titles_of_many_fields_leave_out_zeros_without_a_name():
     figure = plot(solve(Lights()), "value", x="north", y="south")
     notes = [note["text"] for note in figure.to_plotly_json()["layout"]["annotations"]]

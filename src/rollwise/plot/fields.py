@@ -72,6 +72,12 @@ def action_name(solution: Solution, label: int) -> str:
     return f"{label} {unit[label != 1]}" if unit else f"action {label}"
 
 
+def action_verb(solution: Solution, label: int) -> str:
+    """An action after "to": its name, which is mostly a verb, or "take 1 die"."""
+    name = action_name(solution, label)
+    return name if label in solution.graph.vocabulary.names else f"take {name}"
+
+
 def field_text(solution: Solution, name: str, number: int) -> str:
     """A number in a field as people read it: ``1 4 9`` for a set, or the number."""
     if number == NO_THROW:

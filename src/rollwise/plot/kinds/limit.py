@@ -27,6 +27,7 @@ from rollwise.numbers.printed import how_many
 from rollwise.plot import Choices
 from rollwise.plot.fields import (
     action_name,
+    action_verb,
     field_index,
     field_text,
     is_sparse,
@@ -286,7 +287,8 @@ def draw_limit(solution: Solution, choices: Choices) -> go.Figure:
             "there is no map of limits; draw `policy` instead"
         )
     drawn = np.concatenate([panel.states for panel in layout.panels])
-    name, field = html.escape(action_name(solution, limits.action)), graph.columns[limits.field]
+    name, verb = (html.escape(say(solution, limits.action)) for say in (action_name, action_verb))
+    field = graph.columns[limits.field]
     shown = limit[drawn][~np.isnan(limit[drawn])]
     low, high = (float(shown.min()), float(shown.max())) if len(shown) else (0.0, 1.0)
 
@@ -303,8 +305,8 @@ def draw_limit(solution: Solution, choices: Choices) -> go.Figure:
         layout,
         lambda some: limit[some],
         text,
-        Amounts(f"{field} from which to {name}", AMOUNTS, low, max(high, low + 1), ticks, texts),
-        title=f"{graph.title}: from which {field} to {name}",
+        Amounts(f"{field} from which to {verb}", AMOUNTS, low, max(high, low + 1), ticks, texts),
+        title=f"{graph.title}: from which {field} to {verb}",
         notes=limit_notes(limits),
         label=lambda s: "" if np.isnan(limit[s]) else f"{limit[s]:.0f}",
         label_note="The numbers are these limits.",
@@ -400,7 +402,8 @@ def draw_rivals(solution: Solution, choices: Choices) -> go.Figure:
     layout = view(solution, drawn, gap[drawn], choices, along=limits.field)
     if len(layout.axes) < 2:
         raise UsageError(f"{graph.game}: {one} and {two} don't both vary in the states to draw")
-    name, field = html.escape(action_name(solution, limits.action)), graph.columns[limits.field]
+    name, verb = (html.escape(say(solution, limits.action)) for say in (action_name, action_verb))
+    field = graph.columns[limits.field]
     most = max(float(np.abs(gap[drawn]).max()), 1.0)
 
     def text(s: int) -> str:
@@ -414,7 +417,7 @@ def draw_rivals(solution: Solution, choices: Choices) -> go.Figure:
         lambda some: gap[some],
         text,
         Amounts(
-            f"{field} from which to {name}: how much higher than with the two rivals changed",
+            f"{field} from which to {verb}: how much higher than with the two rivals changed",
             [(0.0, BLUE), (0.5, LIKE), (1.0, RED)],
             -most,
             most,

@@ -24,6 +24,7 @@ from rollwise.graph.policies import chances_of
 from rollwise.plot import Choices
 from rollwise.plot.fields import (
     action_name,
+    action_verb,
     changes_along,
     field_index,
     field_text,
@@ -51,6 +52,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
     x_field, y_field, z_field = fields
     table = graph.rows
     name = html.escape(action_name(solution, target))
+    verb = html.escape(action_verb(solution, target))
     xs = np.arange(table[states, x_field].min(), table[states, x_field].max() + 1)
     ys = np.arange(table[states, y_field].min(), table[states, y_field].max() + 1)
     place = (table[states, y_field] - ys[0], table[states, x_field] - xs[0])
@@ -101,9 +103,9 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
                 hovertemplate=f"{laid_name}: {name} from {names[2]} %{{z}}<extra></extra>",
             )
         )
-        notes.append(f"Orange: where {laid_name} begins to {name}.")
+        notes.append(f"Orange: where {laid_name} begins to {verb}.")
     tall = np.nan_to_num(surface, nan=np.nanmin(surface))  # empty places hide nothing
-    return _finish(figure, f"{graph.title}: when to {name}", notes, names, (xs, ys, tall))
+    return _finish(figure, f"{graph.title}: when to {verb}", notes, names, (xs, ys, tall))
 
 
 def boundary(
