@@ -14,6 +14,7 @@ from cli_runner import output, refusal
 import rollwise
 from rollwise import AGAIN, END, Game
 from rollwise.answer.filters import numbered
+from rollwise.documents.served import start_document
 from rollwise.errors import ExpressionError, ParameterError, RulesError, UnknownState
 from rollwise.games import create, find
 from rollwise.games.pig import Pig
@@ -306,3 +307,5 @@ def test_a_set_that_rules_give_to_bits_is_shown_by_its_members(tmp_path):
     game = find(str(sheet))()
     assert [game.field_text("full", n) for n in (0, 6)] == ["none", "1 2"]
     assert game.field_text("left", 2) == ""
+    (board,) = start_document(game).boards
+    assert board.cells[0] == [["label", "full"], ["label", "none"]]

@@ -451,6 +451,19 @@ def test_a_faulty_sheet_is_listed_with_its_error(tmp_path, monkeypatch):
         assert client.get("/api/games/pig").status_code == 200
 
 
+def test_house_rules_of_a_game_are_a_sheet(tmp_path, monkeypatch):
+    """A class derived from a game of rollwise, and one derived from that."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "house.py").write_text(
+        "from rollwise.games.pig import Pig as Base\n"
+        "class House(Base):\n    pass\n"
+        "class Mansion(House):\n    pass\n"
+        "class Other(list):\n    pass\n"
+    )
+    with client_of([]) as client:
+        assert client.get("/api/sheets").json() == {"own": ["house", "mansion"], "faults": {}}
+
+
 def test_every_version_of_a_game_can_be_made():
     for kind in available().values():
         for values in kind.presets.values():

@@ -15,6 +15,7 @@ from rollwise.errors import RollwiseError, UnknownState
 from rollwise.graph.layout import StateLayout
 
 MOST_ROWS = 2  # of tiles, on the small board of a listed game
+MOST_ON_TILE = 3  # characters
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -179,7 +180,7 @@ class Boards(GameDocument, frozen=True, kw_only=True, tag="rollwise/serve/boards
 
 def start_document(game: Game) -> Boards:
     """The board of the start, before the game is solved; its fields where it has no cells."""
-    from rollwise.boards import label, tile
+    from rollwise.boards import Cell, label, tile
     from rollwise.words import Words
 
     words, layout = Words(game.base_game), StateLayout.of(game.base_game)
@@ -189,8 +190,11 @@ def start_document(game: Game) -> Boards:
     for name, n in zip(layout.columns, row, strict=True):
         text = words.text("field_text", name, n) or str(n)
         whole.setdefault(name.partition(".")[0].replace("_", " "), []).append(text)
-    # the tiles of many rows would be too small for their numbers
-    cell = tile if len(whole) <= MOST_ROWS else label
+
+    def cell(text: str) -> Cell:
+        # the tiles of many rows would be too small for their numbers, and all for a word
+        return tile(text) if len(whole) <= MOST_ROWS and len(text) <= MOST_ON_TILE else label(text)
+
     board = words.cells(state) or [
         [label(name), *map(cell, texts)] for name, texts in list(whole.items())[:MOST_FIELDS]
     ]

@@ -193,7 +193,10 @@ def _require_listed(kind: type[Game], reference: str) -> None:
 
 
 def own_sheets(folder: Path) -> list[str]:
-    """The rule sheets of a folder: files with a subclass of ``Game``, or that can't be parsed."""
+    """The rule sheets of a folder: files with a subclass of ``Game``, or that can't be parsed.
+
+    A subclass of a game of rollwise or of the file counts too.
+    """
     found = []
     for path in sorted(folder.glob("*.py")):
         text = b""
@@ -205,14 +208,19 @@ def own_sheets(folder: Path) -> list[str]:
         except (SyntaxError, ValueError):
             found += [str(path)] if b"(Game)" in text else []
             continue
+        games = {"Game"}  # names of their classes
         for node in body:
-            if isinstance(node, ast.ClassDef) and any(map(_is_game, node.bases)):
+            if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith("rollwise.games."):
+                games |= {alias.asname or alias.name for alias in node.names}
+            if isinstance(node, ast.ClassDef) and any(_is_game(base, games) for base in node.bases):
+                games.add(node.name)
                 found.append(f"{path}:{node.name}")
     return found
 
 
-def _is_game(base: ast.expr) -> bool:
-    return getattr(base, "id", getattr(base, "attr", "")) == "Game"
+def _is_game(base: ast.expr, games: set[str]) -> bool:
+    name = getattr(base, "id", getattr(base, "attr", ""))
+    return name in games or ast.unparse(base).startswith("rollwise.")
 
 
 def _saved(folder: Path, kinds: dict[str, type[Game]]) -> dict[Key, Path]:
