@@ -41,6 +41,9 @@ solve unmarked.py | size is no parameter yet & @dataclass(frozen=True)
 solve piglet --save unmarked.py | unmarked.py is a program & another name
 export piglet --to json --out unmarked.py | isn't overwritten
 verify unmarked.py | unmarked.py names a game & file is missing
+solve thawd.py | did you mean thawed.py?
+plot policy piglet | rollwise plot piglet policy
+handicap hog | hog & --points mine=0..20 (its fields: mine, theirs)
 tune pig | --vary & A parameter and its values: 20..120 & rollwise tune --help
 evaluate pig | --policy & optimal, random
 solve | Missing argument 'GAME': A game & rollwise solve --help
@@ -361,3 +364,12 @@ def test_wrong_use_in_python(call, said):
 
 def test_a_whole_float_counts_games():
     assert simulate(PIGLET, "random", games=1e2, seed=1).games == 100
+
+
+def test_a_refused_folder_of_layers_is_not_made(tmp_path):
+    (tmp_path / "kept").mkdir()
+    for name, is_left in (("new", False), ("kept", True)):
+        refusal(
+            "solve", "royal-ur", "--by-layer", "--max-states", "2", "--save", str(tmp_path / name)
+        )
+        assert (tmp_path / name).exists() == is_left

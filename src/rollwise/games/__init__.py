@@ -204,7 +204,8 @@ def _games_of(module: object) -> list[type[Game]]:
 
 def _load(path: Path) -> object:
     if not path.is_file():
-        raise UnknownGame(f"there is no file {path}")
+        sheets = [sheet.name for sheet in path.parent.glob("*.py")]
+        raise UnknownGame(f"there is no file {path}{suggestion(path.name, sheets)}")
     try:
         contents = hashlib.blake2b(path.read_bytes()).hexdigest()[:16]
     except OSError as error:

@@ -28,6 +28,7 @@ from rollwise.documents.played import length_document, within_document
 from rollwise.errors import ParameterError, UsageError
 from rollwise.game import has_many
 from rollwise.games import create, find
+from rollwise.graph.layout import StateLayout
 from rollwise.parameters import read_values
 
 if TYPE_CHECKING:
@@ -155,27 +156,33 @@ def read_pair(reference: str, words: list[str]) -> tuple[Game, Game]:
 @app.command("handicap")
 def handicap(
     game: GameArgument,
-    points: str,
     parameters: ParametersArgument = None,
+    points: str | None = None,
     policy: str = "optimal",
     against: str = "optimal",
 ) -> None:
     """Find the head start or the komi that makes a game even.
 
-    --points FIELD=A..B  Field of the points given to the player, and their range: banked=0..40, or
-                         banked,rival=0..40 with the fields of the others' points after it.
+    --points FIELD=A..B  Field of the points given to the player, and their range: banked=0..40 of
+                         Pig, or banked,rival=0..40 with the fields of the others after it.
     --policy P           Policy of the player with the points. {POLICIES}
     --against P          Policy of each other player.
     """
     from rollwise.analysis.handicap import handicap as find_handicap
     from rollwise.analysis.tuning import values_of
 
+    chosen = read_game(game, parameters)
+    if points is None:
+        fields = StateLayout.of(chosen.base_game).columns
+        raise UsageError(
+            f"{chosen.name}: which field has the points of a head start? Write --points "
+            f"{fields[0]}=0..20 (its fields: {', '.join(fields)})"
+        )
     field, said = values_of(points)
     try:
         numbers = [int(text) for text in said]
     except ValueError:
         raise UsageError(f"--points {points}: a head start is a whole number") from None
-    chosen = read_game(game, parameters)
     with Progress() as progress:
         policies = policies_of(chosen, progress, any_players=True)
         starts = find_handicap(policies, field, numbers, policy, against)

@@ -99,6 +99,8 @@ def plot(
         raise UsageError(
             f"{others[0]!r} isn't a parameter; write name=value (kinds: {', '.join(KINDS)})"
         )
+    if game in KINDS and kind not in KINDS:
+        raise UsageError(f"the game comes before the picture: rollwise plot {kind} {game}")
     chosen_settings = typed_settings(settings, PLOT_SETTINGS, "plot")
     width = chosen_settings.get("width")
     if width is not None and not 200 <= width <= 4000:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +34,7 @@ from rollwise.cli.progress import Progress
 from rollwise.cli.streams import ASKED, say
 from rollwise.documents.model import UNSET, UnsetType
 from rollwise.documents.solved import solved_document
-from rollwise.errors import UsageError
+from rollwise.errors import RollwiseError, UsageError
 from rollwise.game import Game, has_many
 from rollwise.games import create, find
 from rollwise.machine.atomic_files import check_place
@@ -249,6 +250,17 @@ def _names_that_differ(solution: Solution) -> list[str]:
     return [f for f in word_faults(rules, solution.graph) if f.startswith("action_text() calls")]
 
 
+@contextlib.contextmanager
+def removed_if_empty(folder: Path, is_new: bool) -> Iterator[None]:
+    """Remove a new folder if an error leaves it empty."""
+    try:
+        yield
+    except RollwiseError:
+        if is_new and not any(folder.iterdir()):
+            folder.rmdir()
+        raise
+
+
 def print_layers(
     game: Game,
     save: Path | None,
@@ -268,6 +280,7 @@ def print_layers(
     if keep == START:
         because = "needs all values, and --set keep=start keeps one"
         refuse(because, certificate=certificate, save=save)
+    made = save is not None and not save.exists()
     if save is not None:  # before the work, so that it isn't lost
         try:
             save.mkdir(parents=True, exist_ok=True)
@@ -284,7 +297,7 @@ def print_layers(
         elif save is None:
             solution = kept.solve_by_layers(game, max_states=ASKED.max_states, progress=progress)
         else:
-            with workers.processes() as pool:
+            with removed_if_empty(save, made), workers.processes() as pool:
                 solution = solve_by_layers(
                     game,
                     max_states=ASKED.max_states,
