@@ -601,3 +601,28 @@ def test_a_missing_rule_is_told_with_its_arguments(tmp_path, name):
     message = refusal("solve", own(tmp_path, f"def {name}(", f"def {name[:-1]}("))
     assert f"own: it has no {name}(); def {name}(self, s" in message
     assert "yields" in message
+
+
+class Kept(NamedTuple):
+    object: int
+
+
+class Keeper(Game):
+    """NumPy warns of asking it for a name that is a field here."""
+
+    players = 1
+
+    def start(self):
+        return Kept(1)
+
+    def actions(self, s):
+        return (int(np.abs(s.object)),)
+
+    def outcomes(self, s, action):
+        yield action, WIN, s
+
+
+def test_names_of_fields_are_not_asked_of_modules():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert build(Keeper()).n_states == 1

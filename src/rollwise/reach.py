@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Iterator
 from dis import get_instructions
+from inspect import getattr_static
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -77,7 +78,8 @@ def functions_reached(start: Iterable[Any], home: type) -> Iterator[FunctionType
         queue += read.values()
         names = names_in(value.__code__)
         for place in [home, *(one for one in read.values() if isinstance(one, ModuleType))]:
-            queue += [getattr(place, name) for name in sorted(names) if hasattr(place, name)]
+            # asking a module itself may import, or warn of a name like np.object
+            queue += [getattr_static(place, name, None) for name in sorted(names)]
 
 
 def attributes_given(functions: Iterable[FunctionType], module: str) -> set[str]:
