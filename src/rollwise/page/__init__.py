@@ -103,10 +103,16 @@ def page(
     solution = solution.whole()
     if shows not in VIEWS:
         raise UsageError(f"shows is {shows!r}; it must be {' or '.join(VIEWS)}")
-    text = _html(solution, document(solution, progress, policies, api), shows, api)
-    size = len(text.encode())
-    if size > MOST_BYTES:
-        raise _too_large(solution, f"takes {size / 1e6:.1f} MB")
+
+    def require_fit(size: int) -> None:
+        if size > MOST_BYTES:
+            raise _too_large(solution, f"takes {size / 1e6:.1f} MB or more")
+
+    data = document(
+        solution, progress, policies, api, lambda part: require_fit(len(deflated(part)))
+    )
+    text = _html(solution, data, shows, api)
+    require_fit(len(text.encode()))
     return text
 
 

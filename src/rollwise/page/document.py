@@ -14,7 +14,7 @@ import json
 import re
 import struct
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -78,14 +78,17 @@ def document(
     progress: Progress | None = None,
     policies: Sequence[str] = (),
     api: Api | None = None,
+    fits: Callable[[bytes], None] = lambda _: None,
 ) -> bytes:
-    """The data of a page of a solved game, its policies and other given policies."""
-    if progress is not None:
-        progress("comparing opponents", 0, None)
-    record, losses = _record(solution), policy_losses(solution, policies)
-    shares = shares_against(solution, policies)
-    rests_on_ties = losses_rest_on_ties(solution, policies)
-    found, failed = _policies(solution, policies)  # which know the states of the rules only
+    """The data of a page of a solved game, its policies and other given policies.
+
+    Parameters
+    ----------
+    fits : callable
+        Called with the graph and its values, before policies and words are asked. It raises an
+        exception if they are too large.
+    """
+    by_rules = solution  # policies know the states of the rules only
     if solution.graph.has_pool:  # its turns have states between throws
         solution = replace(solution, space=solution.graph.flat)
     graph = solution.graph
@@ -105,6 +108,13 @@ def document(
             for seat, values in enumerate(_values(solution, small.states[known]).T)
         },
     }
+    fits(b"".join(parts.values()))
+    if progress is not None:
+        progress("comparing opponents", 0, None)
+    record, losses = _record(by_rules), policy_losses(by_rules, policies)
+    shares = shares_against(by_rules, policies)
+    rests_on_ties = losses_rest_on_ties(by_rules, policies)
+    found, failed = _policies(by_rules, policies)
     narrator = Narrator(graph, solution.game)
     words = words_of(narrator, small, progress)
     parts |= words.parts

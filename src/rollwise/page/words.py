@@ -189,13 +189,16 @@ def values_of(narrator: Narrator, fields: Fields, sets: Sequence[object]) -> lis
 def _deeds(narrator: Narrator, packed: PackedGraph) -> list[tuple[int, str]]:
     """The text of each action label, where a sample of its actions has the same text."""
     labels = narrator.graph.action_label[packed.actions]
+    by_label = np.argsort(labels, kind="stable")
+    names, begins = np.unique(labels[by_label], return_index=True)
     found = []
-    for label in np.unique(labels).tolist():
-        actions = packed.actions[labels == label]
-        some = np.unique(np.linspace(0, len(actions) - 1, SAMPLE).astype(np.int64))
-        texts = set(map(narrator.deed, actions[some].tolist()))
-        if texts != {""} and len(texts) == 1:
-            found.append((label, texts.pop()))
+    # the actions with one label, in the order of the graph
+    for label, alike in zip(names.tolist(), np.split(by_label, begins[1:]), strict=True):
+        some = np.unique(np.linspace(0, len(alike) - 1, SAMPLE).astype(np.int64))
+        first, *rest = packed.actions[alike[some]].tolist()
+        text = narrator.deed(first)
+        if text and all(narrator.deed(action) == text for action in rest):
+            found.append((label, text))
     return found
 
 
