@@ -10,6 +10,7 @@ import re
 import shutil
 import struct
 import subprocess
+import sys
 import warnings
 import zlib
 from collections.abc import Sequence
@@ -38,7 +39,7 @@ from rollwise.games.shut_the_box import ShutTheBox
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
 from rollwise.games.yahtzee import Yahtzee
-from rollwise.page import HIDDEN_MODULES, LOADER, MODULES, deflated, page, script
+from rollwise.page import HIDDEN_MODULES, LOADER, MODULES, TooLargeForPage, deflated, page, script
 from rollwise.page.document import document, goal
 from rollwise.words import Narrator
 
@@ -482,3 +483,13 @@ def test_the_policies_of_a_game_with_a_pool_are_opponents(node):
         for state in solution.graph.view:
             place = found[tuple(solution.graph.row(state.index))]["policies"][name]
             assert taken[state.action_range[place]] == 1.0
+
+
+def test_a_game_that_cant_fit_is_refused_before_its_words_are_asked(monkeypatch):
+    def asked(*given: object) -> None:
+        raise AssertionError("words were asked")
+
+    monkeypatch.setattr(sys.modules[document.__module__], "words_of", asked)
+    monkeypatch.setattr(sys.modules[page.__module__], "MOST_BYTES", 1_000)
+    with pytest.raises(TooLargeForPage, match=r"piglet target=10 .* it takes 0\.0 MB or more"):
+        page(rollwise.solve(Piglet()))

@@ -468,7 +468,7 @@ def _changes_in_turn(graph: StateGraph) -> NDArray[np.int64]:
 
 
 def _seen_by_next(solution: Solution) -> list[int]:
-    """The index of each field in the other player's view; -1 where it is unknown."""
+    """The index of each field in the next player's view; -1 where it is unknown."""
     graph, game = solution.graph, solution.game
     if game is not None and game.base_game is not game:  # the other's points stand elsewhere
         return [-1] * len(graph.field_names)
