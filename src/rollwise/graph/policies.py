@@ -12,14 +12,17 @@ from numpy.typing import NDArray
 
 from rollwise.errors import PolicyError
 from rollwise.faults import PASSED_ON, fault_text
-from rollwise.graph.choices import has_ties
+from rollwise.graph.choices import has_choice, has_ties
 from rollwise.graph.layout import StateLayout
+from rollwise.graph.naming import ROLLS_LEFT
 from rollwise.graph.state_graph import StateGraph
 from rollwise.graph.view import State
 from rollwise.kernels.sampling import alias_tables, outcome_codes
 from rollwise.numbers.shares import brought, is_payoffs
 
 StateFunction = Callable[[Any], Any]
+
+BLOCK = 4096  # states
 
 
 class Startable(Protocol):
@@ -96,11 +99,22 @@ class Policy:
         PolicyError
             It fails, or returns an illegal action; the message names the state.
         """
+        begins = graph.action_indptr
         probability = np.zeros(graph.n_actions)
-        asked = chances_of(graph, game, name, function)
-        for state in graph.view:
-            for action, chance in asked(state).items():
-                probability[action] = chance
+        probability[begins[:-1][~has_choice(graph)]] = 1.0
+        asked = _answers_of(graph, game, name, function)
+        choices = np.flatnonzero(has_choice(graph))
+        # the fields of a block of states are read together, which is faster
+        for block in np.split(choices, range(BLOCK, len(choices), BLOCK)):
+            places = (
+                begins[block].tolist(),
+                begins[block + 1].tolist(),
+                graph.rows_at(block).tolist(),
+            )
+            for state, begin, end, row in zip(block.tolist(), *places, strict=True):
+                labels = graph.action_label[begin:end].tolist()
+                for number, chance in asked(state, row, labels).items():
+                    probability[begin + number] = chance
         return cls(name, probability)
 
 
@@ -114,47 +128,70 @@ def chances_of(
     function : callable
         As in `Policy.of_function`, with the same exceptions.
     """
-    layout, throws = StateLayout.of(game), graph.throw_layout
+    answers = _answers_of(graph, game, name, function)
 
     def asked(state: State) -> dict[int, float]:
         actions = state.action_range
         if len(actions) == 1:
             return {actions[0]: 1.0}
+        found = answers(state.index, graph.row(state.index), state.labels)
+        return {actions[number]: chance for number, chance in found.items()}
+
+    return asked
+
+
+def _answers_of(
+    graph: StateGraph, game: Startable, name: str, function: StateFunction
+) -> Callable[[int, Sequence[int], list[int]], dict[int, float]]:
+    """The chances that a function gives to the actions of a state, by their place among them.
+
+    The returned function takes the state, its row in the graph and the labels of its actions.
+    """
+    layout, throws = StateLayout.of(game), graph.throw_layout
+    n_fields, has_pool = len(graph.field_names), graph.has_pool
+    faces = [column for column in graph.throw_columns if graph.columns[column] != ROLLS_LEFT]
+    left = graph.throw_columns[-1] if has_pool else 0
+
+    def answers(state: int, row: Sequence[int], labels: list[int]) -> dict[int, float]:
+        rolls_left = max(row[left], 0) if has_pool else 0
         try:
-            given = [layout.state(state.fields)]
+            given = [layout.state(row[:n_fields])]
             if throws is not None:
-                given.append(throws.throw(state.throw))
-            if graph.has_pool:
-                given.append(state.rolls_left)
+                given.append(throws.throw([row[column] for column in faces]))
+            if has_pool:
+                given.append(rolls_left)
             answer = function(*given)
-            if isinstance(answer, tuple) and state.rolls_left:
-                answer = _kept(state, answer)
+            if type(answer) is int and answer in labels:
+                return {labels.index(answer): 1.0}
+            if isinstance(answer, tuple) and rolls_left:
+                answer = _kept(graph.view[state], answer)
             mixed = answer if isinstance(answer, Mapping) else {answer: 1.0}
             for label in mixed:
                 if label is None or isinstance(label, str):
-                    raise TypeError(_no_number(state, label))
+                    raise TypeError(_no_number(graph.view[state], label))
             chances = {index(label): float(weight) for label, weight in mixed.items()}
         except PASSED_ON:
             raise
         except BaseException as error:
             raise PolicyError(
-                f"{graph.game}: the policy {name} fails in the state {state}: {fault_text(error)}"
+                f"{graph.game}: the policy {name} fails in the state {graph.state_text(state)}: "
+                f"{fault_text(error)}"
             ) from error
-        total, labels = sum(chances.values()), state.labels
+        total = sum(chances.values())
         # An empty mapping goes through the loop once, to be refused.
         for label, weight in (chances or {-1: 0.0}).items():
             if label not in labels or not weight >= 0 or not 0 < total < np.inf:
                 named = graph.vocabulary.text(label) if chances else "no action"
                 may = ", ".join(map(graph.vocabulary.text, labels))
-                if graph.has_pool and state.rolls_left and not isinstance(answer, tuple):
+                if rolls_left and not isinstance(answer, tuple):
                     may += "; where rolls are left it gives the faces to keep, as in (5, 5)"
                 raise PolicyError(
                     f"{graph.game}: the policy {name} gives {named} (weight {weight}) in the "
-                    f"state {state}, where the actions are {may}"
+                    f"state {graph.state_text(state)}, where the actions are {may}"
                 )
-        return {actions[labels.index(label)]: weight / total for label, weight in chances.items()}
+        return {labels.index(label): weight / total for label, weight in chances.items()}
 
-    return asked
+    return answers
 
 
 def _no_number(state: State, name: str | None) -> str:
