@@ -50,10 +50,9 @@ from rollwise.graph.choices import (
     first_best,
     fold_actions,
     fold_outcomes,
-    outcome_action,
     summed,
 )
-from rollwise.graph.policies import Policy, is_drawn, outcome_payoffs
+from rollwise.graph.policies import Policy, is_drawn, payoffs_at
 from rollwise.hooks import InWords
 from rollwise.many.seats import parts_of_a_win, seen_from
 from rollwise.simulate.match import require_end
@@ -113,10 +112,14 @@ class Chain:
 
         The seats are in the order of the moves; 0 where the game goes on.
         """
-        from_mover = outcome_payoffs(self.graph)
-        mover = self.seat[outcome_action(self.graph)].astype(np.int64)
-        after = np.arange(from_mover.shape[1]) - mover[:, None]
-        return np.take_along_axis(from_mover, after % from_mover.shape[1], axis=1)
+        graph, over = self.graph, np.flatnonzero(self.is_over)
+        from_mover = payoffs_at(graph, over)
+        action = np.searchsorted(graph.outcome_indptr, over, side="right") - 1
+        mover = self.seat[graph.action_state[action]].astype(np.int64)
+        after = np.arange(graph.players) - mover[:, None]
+        payoffs = np.zeros((graph.n_outcomes, graph.players))
+        payoffs[over] = np.take_along_axis(from_mover, after % graph.players, axis=1)
+        return payoffs
 
     @cached_property
     def payoff(self) -> Floats:

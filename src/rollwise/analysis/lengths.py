@@ -26,7 +26,7 @@ from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import is_roll, outcome_action
 from rollwise.graph.endings import ways_out
-from rollwise.graph.policies import Policy
+from rollwise.graph.policies import Policy, reached_by
 from rollwise.hooks import InWords
 from rollwise.kernels.play import play_turn
 from rollwise.layers import layer_of_graph
@@ -149,15 +149,17 @@ def lengths(
     # from some states the policy never ends the play: they are the tail, and each move there counts
     ends_never = ways_out(graph, policy.probability > 0) < 0
     counted |= np.append(ends_never, np.zeros(graph.n_border + 1, np.bool_))[graph.outcome_state]
-    order = np.ascontiguousarray(graph.components.order[::-1])
     now = np.zeros(graph.n_states)
     now[0] = 1.0
     if begin is not None:
         now[:] = begin
+    order = graph.components.order[::-1]
+    order = order[reached_by(graph, policy, np.flatnonzero(now))[order]]
     visits = np.zeros(graph.n_states)
     ends, seen = [np.zeros(3)], [0.0]
     # `now` has the games by position at the beginning of a turn, `later` at its end
-    while now[~ends_never].sum() > TAIL and len(ends) <= most:
+    may_end = np.where(ends_never, 0.0, 1.0)
+    while now @ may_end > TAIL and len(ends) <= most:
         ends.append(np.zeros(3))
         later = np.zeros(graph.n_states)
         play_turn(

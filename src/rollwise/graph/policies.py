@@ -340,9 +340,18 @@ def outcome_payoffs(graph: StateGraph) -> NDArray[np.float64]:
 
     They are those of `seat_payoffs`, and 0 where the game goes on.
     """
-    over = graph.outcome_state < 0
-    ending = np.searchsorted(graph.ending_payoffs, np.where(over, graph.outcome_payoff, 0.0))
-    return np.where(over[:, None], seat_payoffs(graph)[ending], 0.0)
+    over = np.flatnonzero(graph.outcome_state < 0)
+    payoffs = np.zeros((graph.n_outcomes, graph.players))
+    payoffs[over] = payoffs_at(graph, over)
+    return payoffs
+
+
+def payoffs_at(graph: StateGraph, over: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The rows of `outcome_payoffs` of some outcomes that end the game: (n, players) float64."""
+    ending = np.searchsorted(
+        graph.ending_payoffs, graph.lotteries.payoff[graph.outcome_lottery[over]]
+    )
+    return seat_payoffs(graph)[ending]
 
 
 def is_drawn(graph: StateGraph) -> NDArray[np.bool_]:
