@@ -218,7 +218,7 @@ def _kept(state: State, faces: tuple[int, ...]) -> int:
 
 
 def reached_by(
-    graph: StateGraph, policy: Policy, start: int | Sequence[int] = 0
+    graph: StateGraph, policy: Policy, start: int | Sequence[int] | NDArray[np.int64] = 0
 ) -> NDArray[np.bool_]:
     """Whether play of one policy from a state, or from several, reaches each: (n_states,) bool."""
     keys = np.atleast_1d(np.array(start, np.int64))
