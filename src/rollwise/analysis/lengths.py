@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +25,9 @@ from rollwise.derive.seats import take_seats
 from rollwise.derive.within import ends_of_turns
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
-from rollwise.graph.choices import is_roll, outcome_action
+from rollwise.graph.choices import actions_of, is_roll, outcome_action, outcomes_of
 from rollwise.graph.endings import ways_out
+from rollwise.graph.lotteries import pointers
 from rollwise.graph.policies import Policy, reached_by
 from rollwise.hooks import InWords
 from rollwise.kernels.play import play_turn
@@ -140,46 +142,27 @@ def lengths(
     Lengths
         Floating point, not certified: the roundings of a sum of positive numbers.
     """
-    most = min(max(LEAST_TURNS, WORK // graph.n_outcomes), MOST_TURNS)
     alone = graph.players == 1
-    if alone:
-        counted = is_roll(graph)[outcome_action(graph)]
-    else:
-        counted = (graph.outcome_passes != 0) | (graph.outcome_state < 0)
+    most = min(max(LEAST_TURNS, WORK // graph.n_outcomes), MOST_TURNS)
+    at_first = np.zeros(graph.n_states)
+    at_first[0] = 1.0
+    if begin is not None:
+        at_first[:] = begin
     # from some states the policy never ends the play: they are the tail, and each move there counts
     ends_never = ways_out(graph, policy.probability > 0) < 0
-    counted |= np.append(ends_never, np.zeros(graph.n_border + 1, np.bool_))[graph.outcome_state]
-    now = np.zeros(graph.n_states)
-    now[0] = 1.0
-    if begin is not None:
-        now[:] = begin
     order = graph.components.order[::-1]
-    order = order[reached_by(graph, policy, np.flatnonzero(now))[order]]
-    visits = np.zeros(graph.n_states)
+    order = order[reached_by(graph, policy, np.flatnonzero(at_first))[order]]
+    steps = _steps(graph, policy, order, ends_never)
+    now, may_end = at_first[order], np.where(ends_never[order], 0.0, 1.0)
+    visits, watches = np.zeros(len(order)), None if watch is None else watch[order]
     ends, seen = [np.zeros(3)], [0.0]
     # `now` has the games by position at the beginning of a turn, `later` at its end
-    may_end = np.where(ends_never, 0.0, 1.0)
     while now @ may_end > TAIL and len(ends) <= most:
         ends.append(np.zeros(3))
-        later = np.zeros(graph.n_states)
-        play_turn(
-            order,
-            graph.action_indptr,
-            graph.outcome_indptr,
-            graph.outcome_state,
-            graph.outcome_weight,
-            graph.outcome_payoff,
-            counted,
-            policy.probability,
-            FORGOTTEN,
-            now,
-            later,
-            visits,
-            ends[-2],
-            ends[-1],
-        )
+        later = np.zeros(len(order))
+        play_turn(*steps, FORGOTTEN, now, later, visits, ends[-2], ends[-1])
         now = later
-        seen.append(0.0 if watch is None else float(watch @ visits))
+        seen.append(0.0 if watches is None else float(watches @ visits))
     table = np.array(ends)
     if not alone:  # wins and losses are the mover's: the second player moves in even turns
         table[::2] = table[::2][:, [1, 0, 2]]
@@ -187,7 +170,40 @@ def lengths(
     first, second, other = (np.ascontiguousarray(column) for column in table.T)
     watched = np.diff(seen, prepend=0.0)
     unit, chance = "rolls" if alone else "turns", first + second + other
-    return Lengths(chance, tail, unit, first, second, other, visits, watched)
+    everywhere = np.zeros(graph.n_states)
+    everywhere[order] = visits
+    return Lengths(chance, tail, unit, first, second, other, everywhere, watched)
+
+
+def _steps(
+    graph: StateGraph, policy: Policy, order: NDArray[Any], ends_never: NDArray[np.bool_]
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """The moves of a policy between some states, as `play_turn` takes them.
+
+    Returns
+    -------
+    begins, target, chance, counted : arrays
+        State ``order[i]`` has the outcomes ``begins[i]:begins[i + 1]``.
+    """
+    actions, counts = actions_of(graph, order)
+    taken = policy.probability[actions] > 0
+    actions, place = actions[taken], np.repeat(np.arange(len(order)), counts)[taken]
+    outcomes, sizes = outcomes_of(graph, actions)
+    weight = graph.outcome_weight[outcomes].astype(np.float64)
+    total = np.add.reduceat(weight, pointers(sizes)[:-1])
+    chance = weight * np.repeat(policy.probability[actions] / total, sizes)
+    state, payoff = graph.outcome_state[outcomes], graph.outcome_payoff[outcomes]
+    if graph.players == 1:
+        counted = np.repeat(is_roll(graph)[actions], sizes)
+    else:
+        counted = (graph.outcome_passes[outcomes] != 0) | (state < 0)
+    counted |= np.append(ends_never, False)[state]
+    number = np.zeros(graph.n_states, np.int64)
+    number[order] = np.arange(len(order))
+    ending = np.where(payoff > 0, 0, np.where(payoff < 0, 1, 2))
+    target = np.where(state < 0, ~ending, number[state])
+    begins = pointers(np.bincount(place, sizes, len(order)).astype(np.int64))
+    return begins, target, chance, counted
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -290,62 +290,35 @@ def play_games(begin, most_moves, bits, nodes, reward, cell_code, cell_threshold
 
 @kernel
 def play_turn(
-    order,
-    action_indptr,
-    outcome_indptr,
-    outcome_state,
-    outcome_weight,
-    outcome_payoff,
-    counted,
-    probability,
-    forgotten,
-    now,
-    later,
-    visits,
-    ends_before,
-    ends_with,
+    begins, target, chance, counted, forgotten, now, later, visits, ends_before, ends_with
 ):
     """Play one turn from the distribution ``now``, leaving it empty.
 
-    ``order`` has a state before its successors wherever cycles allow, so that one
-    pass does nearly all; probability going backward waits in ``now`` for the next pass.
-    ``counted`` marks the outcomes that end the turn: they lead to ``later``.
+    A position comes before its successors wherever cycles allow, so that one pass does nearly all;
+    probability going backward waits in ``now`` for the next pass. Position s has the outcomes
+    ``begins[s]:begins[s + 1]``. Targets below 0 end the play: ``~target`` is 0 if it is won, 1 if
+    lost, and 2 otherwise. ``counted`` marks the outcomes that end the turn: they lead to ``later``.
     """
     while True:
         moved = 0.0
-        for s in order:
+        for s in range(len(now)):
             mass = now[s]
             if mass == 0.0:
                 continue
             now[s] = 0.0
             visits[s] += mass
             moved += mass
-            for a in range(action_indptr[s], action_indptr[s + 1]):
-                if probability[a] == 0.0:
-                    continue
-                total = 0.0
-                for k in range(outcome_indptr[a], outcome_indptr[a + 1]):
-                    total += outcome_weight[k]
-                share = mass * probability[a] / total
-                for k in range(outcome_indptr[a], outcome_indptr[a + 1]):
-                    part = share * outcome_weight[k]
-                    t = outcome_state[k]
-                    if t >= 0:
-                        if counted[k]:
-                            later[t] += part
-                        else:
-                            now[t] += part
-                    else:
-                        # Endings of the turn: 0 is won, 1 lost, and 2 drawn.
-                        ending = 2
-                        if outcome_payoff[k] > 0:
-                            ending = 0
-                        elif outcome_payoff[k] < 0:
-                            ending = 1
-                        if counted[k]:
-                            ends_with[ending] += part
-                        else:
-                            ends_before[ending] += part
+            for k in range(begins[s], begins[s + 1]):
+                part = mass * chance[k]
+                t = target[k]
+                if t < 0 and counted[k]:
+                    ends_with[~t] += part
+                elif t < 0:
+                    ends_before[~t] += part
+                elif counted[k]:
+                    later[t] += part
+                else:
+                    now[t] += part
         if moved <= forgotten:
             break
         left = np.sum(now)
