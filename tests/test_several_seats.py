@@ -326,6 +326,7 @@ def test_tuning_a_game_of_three():
     for point in points:
         solution = rollwise.solve(Pig(int(point["parameters"]["target"]), players=3))
         assert point["amount"] == amount_of("turns", solution)[0]
+        assert amount_of("value", solution)[0] == solution.equilibrium.worth[0]
 
 
 # ---- balance
@@ -603,12 +604,18 @@ def test_mixtures_stay_as_they_are(tmp_path):
 
 
 def test_methods_agree_on_the_game_of_one_seat():
-    found = rollwise.solve(Pig(5, players=3))
-    alone = of_one_seat(found)
-    rows, _ = compare_methods(alone, ["value-iteration", "policy-iteration", "exact"])
-    for row in rows:
-        assert row.result.values[0] == pytest.approx(found.equilibrium.worth[0], abs=1e-9)
-        assert row.optimal_policy
+    standoff = create(find(f"{EXAMPLES}/standoff.py:Standoff"), {})
+    for game in (Pig(5, players=3), Relay(), standoff):  # wins, halves and thirds of a win
+        found = rollwise.solve(game)
+        alone, parts = of_one_seat(found)
+        rows, _ = compare_methods(
+            alone, ["value-iteration", "policy-iteration", "exact"], parts=parts
+        )
+        for row in rows:
+            value = row.result.values[0] / parts
+            assert value == pytest.approx(found.equilibrium.worth[0], abs=1e-9)
+            assert row.optimal_policy
+            assert row.error < 1e-9
     text = output("compare", "pig", "players=3", "target=4", "--methods", "value-iteration")
     assert "where all others play the equilibrium" in text
 
