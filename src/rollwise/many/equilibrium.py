@@ -37,7 +37,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.builders import Progress
+from rollwise.builders import Mode, Progress
 from rollwise.errors import UsageError
 from rollwise.game import Game, require_game
 from rollwise.graph import NO_THROW, Outcome, StateGraph
@@ -350,6 +350,7 @@ class Equilibrium(SeatValues, InWords):
 def equilibrium(
     game: Game,
     *,
+    mode: Mode = "auto",
     max_states: int | None = None,
     seed: int | None = None,
     time_limit: float | None = None,
@@ -360,8 +361,8 @@ def equilibrium(
     Parameters
     ----------
     game : Game
-    max_states : int, optional
-        Stop with an error beyond this many states.
+    mode, max_states
+        How to build the graph; see `rollwise.build`.
     seed : int, optional
         Begin the search with a random policy. Another start may lead to another
         equilibrium. By default it begins with the first action everywhere.
@@ -381,7 +382,7 @@ def equilibrium(
     if require_game(game).players < 2:
         raise UsageError(f"{game.name} is a game for one player; an equilibrium needs several")
     began = time.perf_counter()
-    graph = build_seats(game, max_states=max_states, progress=progress)
+    graph = build_seats(game, mode=mode, max_states=max_states, progress=progress)
     built = time.perf_counter() - began
     return equilibrium_on(
         graph, game, {"build": built}, seed=seed, time_limit=time_limit, progress=progress
