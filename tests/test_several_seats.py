@@ -672,7 +672,7 @@ def test_the_best_chance_in_time_among_others_who_keep_to_a_policy(name):
     assert found.best == pytest.approx(expected, abs=1e-12)
 
 
-def test_a_tolerance_of_an_equilibrium():
+def test_a_tolerance_of_an_equilibrium(tmp_path):
     game = Pig(5, players=3)
     assert rollwise.solve(game, tolerance=1e-9, mode="interpreted").status == "certified"
     missed = rollwise.solve(game, tolerance=1e-17)
@@ -680,6 +680,8 @@ def test_a_tolerance_of_an_equilibrium():
     assert missed.largest_claim == max(
         missed.equilibrium.error_bound, missed.equilibrium.deviation_gain
     )
+    missed.save(tmp_path / "missed.parquet")
+    assert rollwise.load(tmp_path / "missed.parquet").status == "tolerance missed"
     typed = ("solve", "pig", "players=3", "target=5", "--tolerance")
     assert "an equilibrium" in output(*typed, "1e-9")
     assert "tolerance missed: the error bound is" in run(*typed, "1e-17").stderr
