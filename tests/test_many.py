@@ -662,5 +662,7 @@ def test_the_values_of_movers_are_no_game_for_two():
     solution = rollwise.solve(Pig(5, players=3))
     with pytest.raises(UsageError, match="a value for each of 3 seats"):
         rollwise.certify(solution.graph, solution.values)
+    with pytest.raises(ForMorePlayers, match="best_responses is for each seat"):
+        rollwise.best_response(solution, "random")
     with pytest.raises(UsageError, match="a value for each of 3 seats"):
         run_method(solution.graph, "value-iteration")

@@ -772,12 +772,17 @@ def best_response(
     ------
     PolicyError
         There is no such policy.
+    ForMorePlayers
+        See `best_responses`.
     UsageError
         The game has one player; no such start.
     EndlessPlay
         The response can make play go round for ever, from the starts.
     """
-    policies = Policies.of(game)
+    policies = Policies.of(game, any_players=True)
+    if (players := policies.graph.players) > 2:
+        advice = f"{policies.graph.title} is a game for {players}: best_responses is for each seat"
+        raise ForMorePlayers(advice, policies.game)
     opponent = policies.find(policy)
     seats = take_seats(policies.graph, [None, opponent], starts)
     result, certificate, _ = solve_and_certify(seats.graph)
