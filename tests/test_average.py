@@ -250,6 +250,9 @@ def test_policies_of_play_without_an_end_are_followed_for_a_cycle() -> None:
     solution = rollwise.solve(game)
     found = rollwise.evaluate(game, "optimal")
     assert abs(found.values[0]) < 1e-9
+    assert found.average is not None
+    assert found.average[0] == pytest.approx(average_of(solution)[0], abs=1e-9)
+    assert "average in the long run" in str(found)
     assert simulate(game, "optimal", games=100, seed=1).games == 100
     best, worst = tournament(game, ["random", "optimal"]).standings
     assert (best.policy, worst.policy) == ("optimal", "random")

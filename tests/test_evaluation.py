@@ -13,7 +13,7 @@ from hypothesis import given
 from rollwise.answer.evaluation import best_response, evaluate
 from rollwise.builders import build
 from rollwise.derive.seats import take_seats
-from rollwise.errors import EndlessPlay
+from rollwise.errors import EndlessPlay, UsageError
 from rollwise.games.hare_and_tortoise import HareAndTortoise
 from rollwise.graph.policies import Policy
 from rollwise.methods.result import Status
@@ -146,3 +146,9 @@ def test_policies_that_never_end():
         evaluate(graph, wait)
     swept = evaluate(graph, wait, method="iterative", max_sweeps=10)
     assert swept.status is Status.SWEEP_LIMIT
+
+
+@pytest.mark.parametrize("starts", [0, [], [-1], [0.5], [(0, 0, 0)], ["start"]])
+def test_starts_are_numbers_of_states(starts):
+    with pytest.raises(UsageError, match="it must hold numbers of states of hare-and-tortoise"):
+        evaluate(HareAndTortoise(), "random", starts=starts)

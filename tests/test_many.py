@@ -35,6 +35,7 @@ from rollwise.games.super_six import SuperSix
 from rollwise.graph.policies import Policy
 from rollwise.many.proving import prove_profile
 from rollwise.many.seats import seen_from
+from rollwise.methods import run_method
 from rollwise.numbers.shares import brought
 from rollwise.proofs.check_rules import check_rules
 from rollwise.simulate.seats import simulate_seats
@@ -654,3 +655,14 @@ def test_a_shared_win_is_a_result_of_its_own():
     assert "0.333333 (shared)" in said
     assert "ties: " in said.splitlines()[-1]
     assert said.count("ties: ") == 1  # of all seats
+
+
+def test_the_values_of_movers_are_no_game_for_two():
+    """Neither a method nor a certificate takes them as such."""
+    solution = rollwise.solve(Pig(5, players=3))
+    with pytest.raises(UsageError, match="a value for each of 3 seats"):
+        rollwise.certify(solution.graph, solution.values)
+    with pytest.raises(ForMorePlayers, match="best_responses is for each seat"):
+        rollwise.best_response(solution, "random")
+    with pytest.raises(UsageError, match="a value for each of 3 seats"):
+        run_method(solution.graph, "value-iteration")

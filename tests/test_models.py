@@ -446,7 +446,7 @@ def test_arrays_without_rewards_bring_nothing(discount):
         (REWARDS, CHANCES[0], {}, "three axes"),
         (REWARDS, CHANCES, {"objective": "win"}, "objective"),
         (REWARDS, CHANCES, {"states": [0]}, "go together"),
-        (REWARDS * np.nan, CHANCES, {"by": "state"}, "no finite number"),
+        (REWARDS * np.nan, CHANCES, {"by": "state"}, "no finite number; -inf marks an illegal"),
         (REWARDS, CHANCES * 0.9, {"by": "state"}, "add up to 0.9"),
         (REWARDS, CHANCES * [[[1], [1]], [[0], [1]]], {"by": "state"}, "add up to 0, and not"),
         (REWARDS, CHANCES * np.nan, {"by": "state"}, "a chance is nan"),

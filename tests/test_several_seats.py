@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache
@@ -11,7 +12,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 import pytest
-from cli_runner import output, refusal
+from cli_runner import output, refusal, run
 
 import rollwise
 from rollwise.analysis.balance import balance
@@ -19,18 +20,30 @@ from rollwise.analysis.chain import greedy, measure_skill
 from rollwise.analysis.compare_methods import compare_methods, of_one_seat
 from rollwise.analysis.distance import distance_of_policy
 from rollwise.analysis.exploit import differences, exploit, learn_friend
+from rollwise.analysis.lengths import within
 from rollwise.analysis.second_aims import ranges, second_aims
 from rollwise.analysis.tuning import amount_of
 from rollwise.answer.evaluation import respond_to_all
 from rollwise.answer.optimal_set import OptimalSet
 from rollwise.answer.references import Policies
 from rollwise.builders.contract import NOT_FOR_MORE
+from rollwise.export import export
 from rollwise.game import Game
 from rollwise.games import create, find
 from rollwise.games.pig import Pig
 from rollwise.graph.packed import anchors
 from rollwise.numbers.shares import brought
-from rollwise.then import PASS, PASS_BACK, WIN, is_over, payoff_of, seats_on, shared_by, skip
+from rollwise.then import (
+    PASS,
+    PASS_BACK,
+    WIN,
+    is_over,
+    payoff_of,
+    payoffs,
+    seats_on,
+    shared_by,
+    skip,
+)
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
@@ -326,6 +339,7 @@ def test_tuning_a_game_of_three():
     for point in points:
         solution = rollwise.solve(Pig(int(point["parameters"]["target"]), players=3))
         assert point["amount"] == amount_of("turns", solution)[0]
+        assert amount_of("value", solution)[0] == solution.equilibrium.worth[0]
 
 
 # ---- balance
@@ -587,6 +601,92 @@ def test_a_part_of_a_set_moves_the_die_by_as_many_seats():
     assert whole.outcome_passes.tolist() == policies.graph.outcome_passes.tolist()
 
 
+@dataclass(frozen=True)
+class Auction(Game):
+    """Three players: pay 2 for a chance to be paid 9, or pass; the third pass ends the game."""
+
+    players: ClassVar[int] = 3
+
+    def start(self):
+        return Tracks(0, (0, 0))
+
+    def actions(self, s):
+        return (0, 1)
+
+    def outcomes(self, s, action):
+        if action:
+            yield 1, payoffs(7, -3, -4), s
+            yield 2, payoffs(-2, 1, 1), s
+        elif s.mine == 2:
+            yield 1, payoffs(0, 0, 1), s
+        else:
+            yield 1, PASS, Tracks(s.mine + 1, (0, 0))
+
+
+@pytest.mark.parametrize("form", ["lp", "mps"])
+def test_programs_of_one_seat_among_others(tmp_path, form):
+    """HiGHS reads the programs; the scale of the first seat's result is in the head."""
+    highspy = pytest.importorskip("highspy")
+    place = tmp_path / f"program.{form}"
+    for game, start in ((Pig(5, players=3), "0_0_0_0_0"), (Pig(9), "0_0_0_0"),
+                        (Relay(), "0_0_0_0_0"), (Auction(), "0_0_0_0")):  # fmt: skip
+        solution = rollwise.solve(game)
+        (best, *_) = rollwise.best_responses(solution, "random").best
+        for program in ("linear-programming", "mixed-integer"):
+            export(solution, place, form, "random", program)
+            scale = re.search(r"result is (\S+) x \+ (\S+)", place.read_text())
+            solver = highspy.Highs()
+            solver.setOptionValue("output_flag", False)
+            solver.readModel(str(place))
+            solver.run()
+            x = solver.getSolution().col_value[solver.getLp().col_names_.index(f"x_{start}")]
+            a, b = (1, 0) if scale is None else map(float, scale.groups())
+            assert a * x + b == pytest.approx(best, abs=1e-5)
+    with pytest.raises(rollwise.RollwiseError, match="with --against POLICY"):
+        export(rollwise.solve(Auction()), place, form)
+
+
+@pytest.mark.parametrize("name", ["relay", "turnabout"])
+def test_the_best_chance_in_time_among_others_who_keep_to_a_policy(name):
+    """By the definition, from turn to turn."""
+    solution = solved(name)
+    game, n = solution.game, solution.graph.players
+    others = moves_of(solution, "random")
+
+    @cache
+    def chance(s, mover, left):
+        def worth(a):
+            return sum(
+                p * (told[-mover % n] if told is not None
+                     else left > 1 and chance(after, (mover + on) % n, left - 1))
+                for p, told, on, after in ways_on(game, s, a)
+            )  # fmt: skip
+
+        if mover == 0:
+            return max(map(worth, game.actions(s)))
+        return sum(p * worth(a) for a, p in others(s).items())
+
+    random = Policies.of(solution, any_players=True).find("random")
+    found = within(solution.graph, [random], 6, best=True)
+    expected = [chance(game.start(), 0, turns) for turns in range(1, 7)]
+    assert found.best == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_tolerance_of_an_equilibrium(tmp_path):
+    game = Pig(5, players=3)
+    assert rollwise.solve(game, tolerance=1e-9, mode="interpreted").status == "certified"
+    missed = rollwise.solve(game, tolerance=1e-17)
+    assert missed.status == "tolerance missed"
+    assert missed.largest_claim == max(
+        missed.equilibrium.error_bound, missed.equilibrium.deviation_gain
+    )
+    missed.save(tmp_path / "missed.parquet")
+    assert rollwise.load(tmp_path / "missed.parquet").status == "tolerance missed"
+    typed = ("solve", "pig", "players=3", "target=5", "--tolerance")
+    assert "an equilibrium" in output(*typed, "1e-9")
+    assert "tolerance missed: the error bound is" in run(*typed, "1e-17").stderr
+
+
 def test_mixtures_stay_as_they_are(tmp_path):
     who_stops, place = f"{EXAMPLES}/who_stops.py:WhoStops", tmp_path / "policy.csv"
     typed = ("optimal", who_stops, "--range", "wait", "--then", "moves", "--save", str(place))
@@ -603,12 +703,18 @@ def test_mixtures_stay_as_they_are(tmp_path):
 
 
 def test_methods_agree_on_the_game_of_one_seat():
-    found = rollwise.solve(Pig(5, players=3))
-    alone = of_one_seat(found)
-    rows, _ = compare_methods(alone, ["value-iteration", "policy-iteration", "exact"])
-    for row in rows:
-        assert row.result.values[0] == pytest.approx(found.equilibrium.worth[0], abs=1e-9)
-        assert row.optimal_policy
+    standoff = create(find(f"{EXAMPLES}/standoff.py:Standoff"), {})
+    for game in (Pig(5, players=3), Relay(), standoff):  # wins, halves and thirds of a win
+        found = rollwise.solve(game)
+        alone, parts = of_one_seat(found)
+        rows, _ = compare_methods(
+            alone, ["value-iteration", "policy-iteration", "exact"], parts=parts
+        )
+        for row in rows:
+            value = row.result.values[0] / parts
+            assert value == pytest.approx(found.equilibrium.worth[0], abs=1e-9)
+            assert row.optimal_policy
+            assert row.error < 1e-9
     text = output("compare", "pig", "players=3", "target=4", "--methods", "value-iteration")
     assert "where all others play the equilibrium" in text
 

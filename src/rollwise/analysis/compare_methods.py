@@ -7,7 +7,7 @@ others play the equilibrium: its best response has the value of the equilibrium.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from rollwise.answer.certified import run_settled, solve_and_certify
 from rollwise.answer.solution import Solution
 from rollwise.errors import RollwiseError
 from rollwise.graph import StateGraph, sign_of
-from rollwise.many.seats import seen_from
+from rollwise.many.seats import has_payoffs, parts_of_a_win, seen_from
 from rollwise.methods import METHODS, find_method
 from rollwise.methods.result import MethodResult
 from rollwise.methods.sampled import check_samples
@@ -72,6 +72,7 @@ def compare_methods(
     time_limit: float = TIME_LIMIT,
     samples: int | None = None,
     seed: int = SEED,
+    parts: int = 1,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> tuple[list[MethodRun], float]:
     """Run methods on a game and measure their errors.
@@ -87,6 +88,8 @@ def compare_methods(
         Draws of each chance, for methods that estimate.
     seed : int
         Of their draws.
+    parts : int
+        Divide errors by this: see `of_one_seat`.
     progress : callable, optional
         Called before each method as ``progress(name, methods done, methods)``.
 
@@ -131,27 +134,38 @@ def compare_methods(
                 str(result.status),
                 result.sweeps,
                 result.seconds,
-                _distance(result.values, values),
-                result.claimed_error,
+                _divided(_distance(result.values, values), parts),
+                _divided(result.claimed_error, parts),
                 is_optimal(graph, values, certificate.bounds, result) if is_finite else None,
                 result,
                 _note(result),
             )
         )
-    return rows, certificate.bound
+    return rows, certificate.bound / parts
 
 
-def of_one_seat(solution: Solution) -> StateGraph:
+def of_one_seat(solution: Solution) -> tuple[StateGraph, int]:
     """The game of the first seat among others with the policy of the equilibrium.
 
     Returns
     -------
-    StateGraph
+    graph : StateGraph
         For one player; states as in `rollwise.many.seats.seen_from`.
+    parts : int
+        Its payoffs are the game's, times this: shares of a win as whole numbers, for `exact`.
     """
     found = solution.equilibrium
     others = [found.policy.probability] * (found.players - 1)
-    return seen_from(found.graph, 0, [None, *others])
+    graph = seen_from(found.graph, 0, [None, *others])
+    if has_payoffs(found.graph):
+        return graph, 1
+    parts = parts_of_a_win(found.graph)
+    payoff = np.round(graph.lotteries.payoff * parts)
+    return replace(graph, lotteries=graph.lotteries._replace(payoff=payoff)), parts
+
+
+def _divided(error: float | None, parts: int) -> float | None:
+    return None if error is None else error / parts
 
 
 def _distance(found: NDArray[np.float64], values: NDArray[np.float64]) -> float | None:

@@ -249,14 +249,14 @@ def within(
         One for each seat, in the order of the moves; a single one is for all seats.
     turns : int
     best : bool
-        Also the best chance of the first seat. A second player tries to prevent the win.
+        Also the best chance of the first seat. A second player tries to prevent the win; of three
+        or more players all others keep to their policies.
     progress : callable, optional
 
     Raises
     ------
     UsageError
-        The wrong number of turns or policies, or `best` for a game without a winner, or of three or
-        more players.
+        The wrong number of turns or policies, or `best` for a game without a winner.
     EndlessPlay
         A turn need not end.
     """
@@ -265,14 +265,14 @@ def within(
         raise UsageError(f"the number of turns is {turns}; it must be at least 1")
     if len(policies) not in (1, seats):
         raise UsageError(f"{graph.title} has {seats} seats, and {len(policies)} policies are given")
-    if best and (graph.is_score or seats > 2):
+    if best and graph.is_score:
         raise UsageError(
-            f"{graph.title}: the best chance to win in time is for games of one player or two that "
-            "are won or lost"
+            f"{graph.title}: the best chance to win in time is for games that are won or lost"
         )
-    curves = [_Turns(graph, list(policies) * (seats // len(policies)))]
+    profile = list(policies) * (seats // len(policies))
+    curves = [_Turns(graph, profile)]
     if best:
-        curves.append(_Turns(graph, [None] * seats))
+        curves.append(_Turns(graph, [None, *(profile[1:] if seats > 2 else [None])][:seats]))
     chain = curves[0]
     wanted = [(chain, None), *((chain, seat) for seat in range(seats) if not graph.is_score)]
     wanted += [(free, 0) for free in curves[1:]]

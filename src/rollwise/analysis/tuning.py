@@ -24,7 +24,8 @@ from rollwise.simulate.match import expected_lengths
 
 MEASURES = {
     "first_player": "the first player's win probability (in a game for one, the player's)",
-    "value": "the value of the start: points, or a payoff; the average of play without an end",
+    "value": "the value of the start: points, or a payoff; the average of play without an end; of "
+    "three or more the first player's win probability or payoff",
     "turns": "turns of a game of best play",
     "luck": "the standard deviation of the first player's result, played best",
     "draws": "the chance of a draw or a shared win, played best",
@@ -298,6 +299,8 @@ def amount_of(measure: str, solution: Solution) -> tuple[float, float]:
         amount = _FOLLOWED[measure](solution.whole())
         return float(amount.value), float(amount.bound)
     bound = float(solution.error_bounds[solution.start])
+    if measure == "value" and solution.profile is not None:
+        return solution.profile.worth[0], float(solution.profile.error_bounds[0, 0])
     if measure == "value":
         return (
             average_of(solution) if isinstance(solution.game, Average) else (solution.value, bound)

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rollwise.answer.certified import solve_and_certify
-from rollwise.answer.evaluation import evaluate
 from rollwise.derive.average import Average
+from rollwise.derive.seats import take_seats
 from rollwise.errors import EndlessPlay, RulesError
 from rollwise.game import Game
 from rollwise.graph.choices import outcome_action
@@ -194,9 +194,9 @@ def average_of_policy(game: Average, policy: Policy) -> tuple[float, float]:
     """
     game = with_home_of(game, policy)
     home, graphs = game.home, (game.derive(), game.cycle(game.durations))
+    runs = [solve_and_certify(take_seats(graph, [policy], [home]).graph) for graph in graphs]
     (value, bound), (time, off) = (
-        (float(run.values[home]), float(np.inf if run.bounds is None else run.bounds[home]))
-        for run in (evaluate(graph, policy) for graph in graphs)
+        (float(run.found.values[0]), float(run.certificate.bounds[0])) for run in runs
     )
     gain = value / time
     error = (bound + abs(gain) * off) / (time - off) if off < time else np.inf

@@ -24,8 +24,10 @@ from typing import Any, NamedTuple, Self, TypeAlias, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.answer.average import average_of_policy
 from rollwise.answer.certified import Certified, solve_and_certify
 from rollwise.answer.references import AnyPolicy, Policies, Subject, are_policies
+from rollwise.derive.average import Average
 from rollwise.derive.seats import Seats, take_seats
 from rollwise.errors import EndlessPlay, ForMorePlayers, UsageError
 from rollwise.graph import StateGraph, win_probability
@@ -246,13 +248,11 @@ def look_ahead_by(policies: Policies, policy: Policy) -> Ahead:
     """
     graph = policies.graph
     if graph.players > 2:
-        from rollwise.many.equilibrium import Equilibrium
+        from rollwise.many.equilibrium import SeatValues
 
-        assert policies.game is not None
         shares = evaluate_seats(graph, [policy])
-        values, unknown = shares.values[0], np.full_like(shares.values[0], np.inf)
-        bounds = np.broadcast_to(shares.bounds[0][:, None], values.shape)
-        return Equilibrium(graph, policies.game, policy, values, bounds, unknown, (), {}).ahead
+        bounds = np.broadcast_to(shares.bounds[0][:, None], shares.values[0].shape)
+        return SeatValues(graph, shares.values[0], bounds).ahead
     found = evaluate(policies, policy)
     assert found.bounds is not None
     return look_ahead(graph, found.values, found.bounds)
@@ -371,6 +371,8 @@ class Evaluation(InWords):
         Number of solved positions, counted for each seat.
     ties : Ties or None
         The ties of an optimal policy from the starts; other choices in them may give other figures.
+    average : (float, float), optional
+        Of play without an end: the average of the policy in the long run, and its error bound.
     """
 
     graph: StateGraph = field(repr=False)
@@ -387,6 +389,7 @@ class Evaluation(InWords):
     theta: float | None = None
     n_solved: int = 0
     ties: Ties | None = None
+    average: tuple[float, float] | None = None
 
     @property
     def is_score(self) -> bool:
@@ -574,8 +577,8 @@ def evaluate(
     -------
     Evaluation
         The value of the policy in every state; for a list, `Shares`, the result of each seat. In
-        play without an end values are those of a cycle at the average of best play:
-        `rollwise.answer.average.average_of_policy` has the average of the policy.
+        play without an end values are those of a cycle at the average of best play, and ``average``
+        is that of the policy.
 
     Raises
     ------
@@ -614,6 +617,8 @@ def evaluate(
     if certificate is not None:
         bounds = certificate.bounds
     how: dict[str, Any] = {"method": method, "history": history, "theta": theta}
+    if isinstance(policies.game, Average) and method == "exact":
+        how["average"] = average_of_policy(policies.game, mine)
     ties = ties_between(graph, mine, theirs, 0 if starts is None else starts)
     return Evaluation.of(graph, names, seats, result, bounds, **how, ties=ties)
 
@@ -767,12 +772,17 @@ def best_response(
     ------
     PolicyError
         There is no such policy.
+    ForMorePlayers
+        See `best_responses`.
     UsageError
         The game has one player; no such start.
     EndlessPlay
         The response can make play go round for ever, from the starts.
     """
-    policies = Policies.of(game)
+    policies = Policies.of(game, any_players=True)
+    if (players := policies.graph.players) > 2:
+        advice = f"{policies.graph.title} is a game for {players}: best_responses is for each seat"
+        raise ForMorePlayers(advice, policies.game)
     opponent = policies.find(policy)
     seats = take_seats(policies.graph, [None, opponent], starts)
     result, certificate, _ = solve_and_certify(seats.graph)

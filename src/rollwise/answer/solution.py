@@ -416,6 +416,13 @@ class Solution:
         return bound if bound <= widest else float("inf")
 
     @property
+    def largest_claim(self) -> float:
+        """The error bound; of an equilibrium the larger of its bound and the gain of deviating."""
+        if self.profile is None:
+            return self.error_bound
+        return max(self.profile.error_bound, self.profile.deviation_gain)
+
+    @property
     def gave_up(self) -> bool:
         """Whether the method gave up; its values are then no answer."""
         answers = ("certified", "as saved", "tolerance missed", "not certified", "estimated")
@@ -529,7 +536,7 @@ class Solution:
         """The status of the answer.
 
         ``certified``; ``as saved`` for unproved error bounds from a file; ``tolerance missed``
-        for an error bound above the requested one; ``not certified`` without a proved bound;
+        for a `largest_claim` above the request; ``not certified`` without a proved bound;
         ``estimated`` for estimates with standard errors; ``no equilibrium`` if the search found
         none, and the bounds hold for its profile. If the method gave up, the status
         gives the reason (see `rollwise.methods.result.Status`); its values are then no answer,
@@ -543,7 +550,7 @@ class Solution:
             return "not certified"
         if not self.proved:
             return "as saved"
-        if self.tolerance is not None and self.error_bound > self.tolerance:
+        if self.tolerance is not None and self.largest_claim > self.tolerance:
             return "tolerance missed"
         return "certified"
 

@@ -114,11 +114,13 @@ def solve_whole(
     if require_game(game).objective == "average":
         game = game.average()
     game = with_an_end(game)
+    if tolerance is not None and not tolerance > 0:
+        raise ValueError(f"tolerance is {tolerance}; it must be positive")
     if has_many(game):
-        if method != DEFAULT or tolerance is not None or mode != "auto":
+        if method != DEFAULT:
             raise UsageError(
-                f"{game.name} is a game for {game.players}: `solve` finds an equilibrium, without "
-                "a method, a tolerance or a mode"
+                f"{game.name} is a game for {game.players}: `solve` finds an equilibrium, and the "
+                f"methods have none; `rollwise compare` runs {method} on the game of one seat"
             )
         from rollwise.many.equilibrium import equilibrium
 
@@ -128,10 +130,8 @@ def solve_whole(
                 f"the search for an equilibrium has no option {min(unknown)!r} (it has seed, "
                 "time_limit)"
             )
-        how = {"max_states": max_states, "progress": progress, **given}
-        return Solution.of_equilibrium(equilibrium(game, **how))
-    if tolerance is not None and not tolerance > 0:
-        raise ValueError(f"tolerance is {tolerance}; it must be positive")
+        how = {"mode": mode, "max_states": max_states, "progress": progress, **given}
+        return replace(Solution.of_equilibrium(equilibrium(game, **how)), tolerance=tolerance)
     graph, built = build_with_report(
         game,
         mode=mode,

@@ -46,7 +46,7 @@ PLACE = "place"  # a column of such a file: the number of the action in the grap
 OFF = 2.0**-46  # by which the probabilities of a mixture may miss 1, by rounding
 # The metadata of a file, with types.
 FACTS: dict[str, Any] = {"game": str, "parameters": dict, "graph_hash": str, "method": str}
-FACTS_OF_SEATS: dict[str, Any] = {"unsettled": list}
+FACTS_OF_SEATS: dict[str, Any] = {"unsettled": list, "tolerance": int | float | None}
 FACTS_OF_HIDDEN: dict[str, Any] = {
     "low": str,
     "high": str,
@@ -129,6 +129,7 @@ def _of_seats(solution: Solution) -> tuple[pl.DataFrame, dict[str, Any]]:
     taken = equilibrium.taken
     return solution.rows_of(taken, throws=True).with_columns(pl.Series(PLACE, taken)), {
         "unsettled": list(equilibrium.unsettled),
+        "tolerance": solution.tolerance,
         "deviation_gain": equilibrium.deviation_gain,
         "error_bound": equilibrium.error_bound,
     }

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import chain
 from pathlib import Path
@@ -199,7 +199,7 @@ def load(
         equilibrium, _ = storage.read_equilibrium(
             path, facts, game, max_states=max_states, progress=progress
         )
-        return Solution.of_equilibrium(equilibrium)
+        return replace(Solution.of_equilibrium(equilibrium), tolerance=facts["tolerance"])
     how: dict[str, Any] = {"mode": mode, "max_states": max_states, "progress": progress}
     game, graph, seconds = storage.build_saved(path, facts, game, build, **how)
     content = storage.read_content(path, facts, graph) if proved is None else proved

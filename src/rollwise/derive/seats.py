@@ -16,7 +16,7 @@ MIN, with values for the mover.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -207,12 +207,13 @@ def _each_once(
 
 def _beginnings(graph: StateGraph, starts: Sequence[int], n_seats: int) -> NDArray[np.int64]:
     """The keys of the first states: each start with each seat to move."""
-    given = np.asarray(list(dict.fromkeys(starts)))
-    states = given.astype(np.int64) if given.dtype.kind in "iu" else np.empty(0, np.int64)
+    listed = list(dict.fromkeys(starts)) if isinstance(starts, Iterable) else []
+    whole = all(isinstance(s, int | np.integer) for s in listed)
+    states = np.array(listed if whole else [], np.int64)
     if not len(states) or states.min() < 0 or states.max() >= graph.n_states:
         raise UsageError(
-            f"starts is {list(starts)}; it must hold states of {graph.title}, which are numbered "
-            f"from 0 to {graph.n_states - 1}"
+            f"starts is {starts!r}; it must hold numbers of states of {graph.title}, "
+            f"which are numbered from 0 to {graph.n_states - 1}"
         )
     return np.concatenate([states + seat * graph.n_states for seat in range(n_seats)])
 

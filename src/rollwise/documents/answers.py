@@ -526,9 +526,9 @@ def evaluation_document(
     order : str
         The order of the states in a sweep.
     average : (float, float), optional
-        The average of play without an end, with its error bound.
+        The average of play without an end, with its error bound; that of `found` unless given.
     """
-    facts = _worth_facts(graph, found, state)
+    facts, average = _worth_facts(graph, found, state), average or found.average
     if found.status != "converged":
         names = ("value", "value_second", "win_probability", "win_probability_second")
         values = {name: facts[name] for name in names if name in facts}

@@ -284,7 +284,8 @@ class WithinTurns(GameDocument, frozen=True, kw_only=True, tag="rollwise/length/
         if seats > 2:
             yield "players who win together share the win"
         if first.best is not UNSET:
-            against = " against the best defence" if seats > 1 else ""
+            others = " while all others keep to their policies"
+            against = {1: "", 2: " against the best defence"}.get(seats, others)
             yield f"best chance: with the best policy for each number of {self.unit}{against}"
         if self.equally_good:
             yield self.equally_good.text

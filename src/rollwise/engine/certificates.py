@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from rollwise.engine.bounds import BoundsSearch, bounds_of
 from rollwise.errors import UsageError
-from rollwise.graph import StateGraph, require_graph, sign_of
+from rollwise.graph import StateGraph, require_graph, require_one_value, sign_of
 from rollwise.kernels.chances import UNIT
 from rollwise.layers import Layer, layer_of_graph
 from rollwise.proofs.endless_play import settled
@@ -76,9 +76,10 @@ def certify(
     EndlessPlay
         The players can prolong play forever.
     UsageError
-        It isn't a graph, or there isn't one value for each state.
+        It isn't a graph of one player or two, or there isn't one value for each state.
     """
     require_graph(graph)
+    require_one_value(graph)
     if np.shape(values) != (graph.n_states,):
         raise UsageError(
             f"values have the shape {np.shape(values)}; {graph.title} has {graph.n_states:,} states"

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from rollwise.answer.evaluation import two_sides
 from rollwise.answer.references import AnyPolicy, Policies
 from rollwise.answer.solution import Solution
 from rollwise.derive.changed import throws_as_fields
@@ -16,6 +17,7 @@ from rollwise.export.models import one_chooser, write_drn, write_prism, write_um
 from rollwise.export.programs import PROGRAMS, write_program
 from rollwise.graph import StateGraph
 from rollwise.machine.atomic_files import write_atomically
+from rollwise.many.seats import Stakes
 
 MODELS: dict[str, Callable[[StateGraph, Path], None]] = {
     "prism": write_prism,
@@ -43,10 +45,10 @@ def export(
     ----------
     form : {"prism", "drn", "umb", "parquet", "json", "npz", "lp", "mps"}
         Models hold the rules; data hold the rules and the answer; lp and mps hold a program with
-        the answer as its solution, for one player or two.
+        the answer as its solution; three or more players need `against`.
     against : str, callable or Policy, optional
-        The policy of all players but the first, as in `rollwise.evaluate`. A model then has one
-        chooser (an MDP).
+        The policy of all players but the first, as in `rollwise.evaluate`. A model or a program
+        then has one chooser (an MDP).
     program : {"linear-programming", "mixed-integer"}
         The program of lp and mps.
 
@@ -62,38 +64,51 @@ def export(
     if not isinstance(solution, Solution):
         raise another_kind("a solution is wanted, such as rollwise.solve(game)", solution)
     policies = Policies.of(solution, any_players=True)
-    check_players(form, solution.title, solution.graph.players)
+    check_players(form, solution.title, solution.graph.players, against)
     plain = throws_as_fields(solution.graph)
 
     def written(write: Callable[[Any, Path], None], content: object) -> None:
         write_atomically(Path(path), lambda place: write(content, place))
 
+    plan = None if against is None else policies.find(against)
     if form in MODELS:
-        plan = None if against is None else policies.find(against)
         written(MODELS[form], one_chooser(plain, plan))
         return
     if form not in (*DATA, *PROGRAM_FILES):
         formats = [*MODELS, *DATA, *PROGRAM_FILES]
         raise UsageError(no_such("format", form, formats))
-    if against is not None:
-        raise UsageError(f"a policy to play against is for models ({', '.join(MODELS)})")
     if form in PROGRAM_FILES:
-        written(lambda graph, place: write_program(graph, place, form, program), plain)
+        graph, note = plain, ""
+        if plan is not None:
+            several = plain.players > 2
+            graph = two_sides(plain, None, plan).graph if several else one_chooser(plain, plan)
+            note = f"All players but the first (seat 0) play {plan.name}"
+            if several:  # x is a chance to win, or from -1 to 1
+                low, span = Stakes.of(plain)
+                a, b = (span / 2, low + span / 2) if graph.is_score else (span, low)
+                note += f"; where it moves, its result is {a:g} x + {b:g}"
+        written(lambda graph, place: write_program(graph, place, form, program, note), graph)
         return
+    if against is not None:
+        raise UsageError(
+            f"a policy to play against is for models and programs "
+            f"({', '.join([*MODELS, *PROGRAM_FILES])})"
+        )
     written(DATA[form], solution if plain is solution.graph else replace(solution, space=plain))
 
 
-def check_players(form: str, title: str, players: int) -> None:
-    """Refuse three or more players in a program.
+def check_players(form: str, title: str, players: int, against: object) -> None:
+    """Refuse a program of three or more players without a policy of all but the first.
 
     Raises
     ------
     UsageError
     """
-    if players > 2 and form in PROGRAM_FILES:
+    if players > 2 and form in PROGRAM_FILES and against is None:
         raise UsageError(
-            f"{title} is a game for {players}, and {form} holds a program for one player or two; "
-            f"the formats {', '.join([*MODELS, *DATA])} take more"
+            f"{title} is a game for {players}, and {form} holds a program for one player or two: "
+            f"with --against POLICY (in Python against=) all but the first play a policy; the "
+            f"formats {', '.join([*MODELS, *DATA])} take more"
         )
 
 

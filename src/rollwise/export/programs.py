@@ -49,13 +49,15 @@ class Named(NamedTuple):
     head: Sequence[str]
 
 
-def write_program(graph: StateGraph, path: Path, form: str, kind: str) -> None:
+def write_program(graph: StateGraph, path: Path, form: str, kind: str, note: str = "") -> None:
     """Write the program of a game.
 
     Parameters
     ----------
     form : {"lp", "mps"}
     kind : {"linear-programming", "mixed-integer"}
+    note : str
+        A line of the head, of a game with one player who chooses.
 
     Raises
     ------
@@ -66,12 +68,12 @@ def write_program(graph: StateGraph, path: Path, form: str, kind: str) -> None:
     """
     if kind not in PROGRAMS:
         raise UsageError(no_such("program", kind, PROGRAMS))
-    named = _named(graph, kind)
+    named = _named(graph, kind, note)
     with path.open("w", encoding="utf-8", newline="\n") as out:
         (_lp if form == "lp" else _mps)(named, out)
 
 
-def _named(graph: StateGraph, kind: str) -> Named:
+def _named(graph: StateGraph, kind: str, note: str) -> Named:
     texts = ["_".join(map(_number, row)) for row in graph.states.tolist()]
     labels = graph.action_label.tolist()
     words = {
@@ -109,7 +111,9 @@ def _named(graph: StateGraph, kind: str) -> Named:
             f"Play may go on for ever. {STAYS}: the player stays for ever. Positions among which a "
             "player can stay have one variable, named by the first of them"
         )
-    if kind == "linear-programming" and graph.players == 2:
+    if note:
+        head.append(note)
+    elif kind == "linear-programming" and graph.players == 2:
         head.append("With two players the least sum may miss the values: see the case study")
     return Named(program, columns, rows, head)
 

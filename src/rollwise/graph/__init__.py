@@ -11,6 +11,7 @@ from rollwise.graph.state_graph import (
     Objective,
     StateGraph,
     require_graph,
+    require_one_value,
 )
 from rollwise.graph.view import Action, GraphView, Outcome, State, sign_of, win_probability
 
@@ -32,6 +33,7 @@ __all__ = [
     "State",
     "StateGraph",
     "require_graph",
+    "require_one_value",
     "sign_of",
     "title_of",
     "win_probability",

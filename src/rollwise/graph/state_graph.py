@@ -30,7 +30,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.errors import UnknownState, another_kind
+from rollwise.errors import UnknownState, UsageError, another_kind
 from rollwise.graph.layout import ThrowLayout
 from rollwise.graph.lotteries import Components, Lotteries, share
 from rollwise.graph.naming import (
@@ -513,3 +513,17 @@ def require_graph(given: object) -> None:
     if not isinstance(given, StateGraph):
         wanted = "a graph is wanted, such as rollwise.build(game) or solution.graph"
         raise another_kind(wanted, given)
+
+
+def require_one_value(graph: StateGraph) -> None:
+    """Refuse a graph of three or more seats, where a state has no single value.
+
+    Raises
+    ------
+    UsageError
+    """
+    if graph.players > 2:
+        raise UsageError(
+            f"{graph.title}: a position has a value for each of {graph.players} seats, and this is "
+            "for one value: rollwise.equilibrium(game) finds and proves those of all seats"
+        )

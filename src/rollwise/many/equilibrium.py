@@ -37,7 +37,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.builders import Progress
+from rollwise.builders import Mode, Progress
 from rollwise.errors import UsageError
 from rollwise.game import Game, require_game
 from rollwise.graph import NO_THROW, Outcome, StateGraph
@@ -58,8 +58,90 @@ NAMED = 3  # unsettled components named in a message
 Floats = NDArray[np.float64]
 
 
+class SeatValues:
+    """The values of all seats if all play one policy, and a look ahead by them.
+
+    Parameters
+    ----------
+    graph : StateGraph
+        From `rollwise.many.seats.build_seats`.
+    values, error_bounds : (n_states, players) float64
+        As in `Equilibrium`.
+    """
+
+    def __init__(self, graph: StateGraph, values: Floats, error_bounds: Floats) -> None:
+        self.graph, self.values, self.error_bounds = graph, values, error_bounds
+
+    @cached_property
+    def action_worths(self) -> Floats:
+        """Value of each action for each seat, if all go on by the policy.
+
+        Returns
+        -------
+        (n_actions, players) float64
+            From the mover on.
+        """
+        stakes = Stakes.of(self.graph)
+        worth = self._mean_after(stakes.units(self.values), table_of(self.graph))
+        return np.asarray(stakes.paid(worth))
+
+    @cached_property
+    def action_errors(self) -> Floats:
+        """Error bound of each action's value for the mover: (n_actions,), in units of `Stakes`.
+
+        It consists of the errors of the next states, the search margin of equilibria, and
+        roundings. An unproved error counts as 0.
+        """
+        graph = self.graph
+        bounds = np.where(np.isfinite(self.error_bounds), self.error_bounds, 0.0)
+        bounds /= Stakes.of(graph).span
+        table = table_of(graph)
+        # the error of a known ending is 0, so its payoff is 0 in this mean
+        ends_known = table._replace(payoff=np.zeros_like(table.payoff))
+        off = self._mean_after(bounds, ends_known)
+        terms = 16.0 + float(np.diff(graph.lotteries.indptr).max())
+        return np.asarray((1.0 + 2.0 * terms * UNIT) * off[:, 0] + MARGIN + 2.0 * terms * UNIT)
+
+    def _mean_after(self, numbers: Floats, table: Table) -> Floats:
+        """The mean of numbers of seats over the outcomes of each action: (n_actions, players)."""
+        mean = np.empty((self.graph.n_actions, self.graph.players))
+        means_after(table, numbers[None], mean)
+        return mean
+
+    @property
+    def mover_values(self) -> Floats:
+        """Value of each state for the mover, as that of a `Solution`: (n_states,) float64."""
+        return np.asarray(self.as_values(self.values[:, 0]))
+
+    @property
+    def mover_bounds(self) -> Floats:
+        """Error bounds of `mover_values`, with the search margin of equilibria."""
+        return self.unit * (self.error_bounds[:, 0] + Stakes.of(self.graph).span * MARGIN)
+
+    @cached_property
+    def ahead(self) -> Ahead:
+        """The value of each action for the mover, relative to its state.
+
+        Two actions are equally good if neither the certified values nor the search margin tell
+        them apart.
+        """
+        graph, values = self.graph, self.mover_values
+        gap = self.as_values(self.action_worths[:, 0]) - values[graph.action_state]
+        off = self.unit * Stakes.of(graph).span * self.action_errors
+        return Ahead(gap, off, np.zeros(graph.n_actions), values, self.mover_bounds)
+
+    @property
+    def unit(self) -> float:
+        """The range of a solution's values divided by the range of `values`."""
+        return 1.0 if has_payoffs(self.graph) else 2.0
+
+    def as_values(self, worth: Any) -> Any:
+        """Chances to win as values of a `Solution`, from -1 to 1; payoffs as they are."""
+        return worth.copy() if has_payoffs(self.graph) else 2.0 * worth - 1.0
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Equilibrium(InWords):
+class Equilibrium(SeatValues, InWords):
     """A profile of a game of three or more players, with its proven bounds.
 
     Attributes
@@ -164,70 +246,12 @@ class Equilibrium(InWords):
         where = components.position[self.mixing]
         return len(np.unique(np.searchsorted(components.indptr, where, side="right")))
 
-    @cached_property
-    def action_worths(self) -> Floats:
-        """Value of each action for each seat, if all go on by the policy.
-
-        Returns
-        -------
-        (n_actions, players) float64
-            From the mover on.
-        """
-        stakes = Stakes.of(self.graph)
-        worth = self._mean_after(stakes.units(self.values), table_of(self.graph))
-        return np.asarray(stakes.paid(worth))
-
-    @cached_property
-    def action_errors(self) -> Floats:
-        """Error bound of each action's value for the mover: (n_actions,), in units of `Stakes`.
-
-        It consists of the errors of the next states, the search margin of equilibria, and
-        roundings. An unproved error counts as 0.
-        """
-        graph = self.graph
-        bounds = np.where(np.isfinite(self.error_bounds), self.error_bounds, 0.0)
-        bounds /= Stakes.of(graph).span
-        table = table_of(graph)
-        # the error of a known ending is 0, so its payoff is 0 in this mean
-        ends_known = table._replace(payoff=np.zeros_like(table.payoff))
-        off = self._mean_after(bounds, ends_known)
-        terms = 16.0 + float(np.diff(graph.lotteries.indptr).max())
-        return np.asarray((1.0 + 2.0 * terms * UNIT) * off[:, 0] + MARGIN + 2.0 * terms * UNIT)
-
-    def _mean_after(self, numbers: Floats, table: Table) -> Floats:
-        """The mean of numbers of seats over the outcomes of each action: (n_actions, players)."""
-        mean = np.empty((self.graph.n_actions, self.graph.players))
-        means_after(table, numbers[None], mean)
-        return mean
-
     def after(self, outcome: Outcome) -> Floats:
         """Values of an outcome for each seat, from the mover on: (players,) float64."""
         if outcome.is_over:
             return np.array(outcome.shares)
         rolled: Floats = np.roll(self.values[outcome.target], outcome.seats_on)
         return rolled
-
-    @property
-    def mover_values(self) -> Floats:
-        """Value of each state for the mover, as that of a `Solution`: (n_states,) float64."""
-        return np.asarray(self.as_values(self.values[:, 0]))
-
-    @property
-    def mover_bounds(self) -> Floats:
-        """Error bounds of `mover_values`, with the search margin of equilibria."""
-        return self.unit * (self.error_bounds[:, 0] + Stakes.of(self.graph).span * MARGIN)
-
-    @cached_property
-    def ahead(self) -> Ahead:
-        """The value of each action for the mover, relative to its state.
-
-        Two actions are equally good if neither the certified values nor the search margin tell
-        them apart.
-        """
-        graph, values = self.graph, self.mover_values
-        gap = self.as_values(self.action_worths[:, 0]) - values[graph.action_state]
-        off = self.unit * Stakes.of(graph).span * self.action_errors
-        return Ahead(gap, off, np.zeros(graph.n_actions), values, self.mover_bounds)
 
     @cached_property
     def likeliest(self) -> NDArray[np.int64]:
@@ -287,15 +311,6 @@ class Equilibrium(InWords):
         others = list(zip(seat_names(self.players), texts, strict=True))[1:]
         return [*lines, ", ".join(f"{name} {text}" for name, text in others)]
 
-    @property
-    def unit(self) -> float:
-        """The range of a solution's values divided by the range of `values`."""
-        return 1.0 if has_payoffs(self.graph) else 2.0
-
-    def as_values(self, worth: Any) -> Any:
-        """Chances to win as values of a `Solution`, from -1 to 1; payoffs as they are."""
-        return worth.copy() if has_payoffs(self.graph) else 2.0 * worth - 1.0
-
     def texts(self, numbers: Sequence[float], digits: int = 2) -> list[str]:
         """The values of seats in words: chances to win in percent, or payoffs."""
         if has_payoffs(self.graph):
@@ -335,6 +350,7 @@ class Equilibrium(InWords):
 def equilibrium(
     game: Game,
     *,
+    mode: Mode = "auto",
     max_states: int | None = None,
     seed: int | None = None,
     time_limit: float | None = None,
@@ -345,8 +361,8 @@ def equilibrium(
     Parameters
     ----------
     game : Game
-    max_states : int, optional
-        Stop with an error beyond this many states.
+    mode, max_states
+        How to build the graph; see `rollwise.build`.
     seed : int, optional
         Begin the search with a random policy. Another start may lead to another
         equilibrium. By default it begins with the first action everywhere.
@@ -366,7 +382,7 @@ def equilibrium(
     if require_game(game).players < 2:
         raise UsageError(f"{game.name} is a game for one player; an equilibrium needs several")
     began = time.perf_counter()
-    graph = build_seats(game, max_states=max_states, progress=progress)
+    graph = build_seats(game, mode=mode, max_states=max_states, progress=progress)
     built = time.perf_counter() - began
     return equilibrium_on(
         graph, game, {"build": built}, seed=seed, time_limit=time_limit, progress=progress

@@ -189,8 +189,12 @@ def run_method(graph: StateGraph, name: str, **options: Any) -> MethodResult:
     Raises
     ------
     UsageError
-        No such method, or it has no such option; or a number is out of range.
+        No such method, or it has no such option; or a number is out of range; or the graph is of
+        three or more players.
     """
+    from rollwise.graph import require_one_value
+
+    require_one_value(graph)
     method = find_method(name)
     given = {option: value for option, value in options.items() if value is not None}
     declared, settings = method.options(), method.settings()

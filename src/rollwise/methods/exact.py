@@ -164,8 +164,7 @@ def _required_size(graph: StateGraph, max_digits: int, max_bytes: float) -> Frac
 
 def _require_unrounded(graph: StateGraph) -> None:
     """Raise unless every reward and payoff is exact in doubles."""
-    lotteries = graph.lotteries
-    for what, numbers in (("reward", lotteries.reward), ("payoff", lotteries.payoff)):
+    for what, numbers in (("reward", graph.action_reward), ("payoff", graph.outcome_payoff)):
         rounded = [x for x in np.unique(numbers).tolist() if _may_be_rounded(x)]
         if not rounded:
             continue

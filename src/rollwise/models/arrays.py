@@ -35,8 +35,8 @@ def from_arrays(
     Parameters
     ----------
     rewards : array
-        (n_states, n_actions), with -inf for an action that is illegal; (n_states,); one array for
-        each action, (n_states, n_states); or (L,) with `states` and `actions`.
+        (n_states, n_actions), with -inf for an illegal action, inf to minimize; (n_states,); one
+        array for each action, (n_states, n_states); or (L,) with `states` and `actions`.
     transitions : array, or a sequence of arrays or sparse matrices
         (n_states, n_actions, n_states) as in QuantEcon; (n_actions, n_states, n_states), or
         a matrix for each action, as in pymdptoolbox; (L, n_states) with `states` and `actions`.
@@ -89,9 +89,13 @@ def from_arrays(
         action = np.repeat(np.arange(len(parts)), [len(part[0]) for part in parts])
         reward = _rewards(rewards, len(matrices), n, action, state, target)
     # an infinite loss marks an illegal action
-    legal = reward != (-np.inf if objective == "maximize" else np.inf)
-    if not np.all(np.isfinite(reward[legal])):
-        raise UsageError("a reward is no finite number")
+    loss = -np.inf if objective == "maximize" else np.inf
+    legal = reward != loss
+    if len(wrong := np.flatnonzero(legal & ~np.isfinite(reward))):
+        raise UsageError(
+            f"the reward {reward[wrong[0]]} of the action {action[wrong[0]]} in the state "
+            f"{state[wrong[0]]} is no finite number; {loss} marks an illegal action"
+        )
     if len(np.unique(state[legal])) < n:
         missing = np.setdiff1d(np.arange(n), state[legal])[0]
         raise UsageError(f"the state {missing} has no legal action")

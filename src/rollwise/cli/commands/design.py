@@ -273,7 +273,7 @@ def length(
 
     chosen = read_game(game, parameters)
     if has_many(chosen):
-        refuse_with_seats(chosen, by_layer=by_layer)
+        refuse_with_seats(chosen, "length without it has the same range", by_layer=by_layer)
     tell_of_cycles(chosen)
     if within is not None:
         refuse("doesn't go with --within", by_layer=by_layer, time_limit=time_limit)

@@ -130,7 +130,10 @@ def evaluate(
     if answered_apart(chosen, "evaluate", policy, against, **given, **iterative):
         return
     if has_many(chosen) or "," in policy:
-        refuse_with_seats(chosen, **given_method, **iterative)
+        sweeps = "--policy P --against Q has it"
+        if has_many(chosen):
+            sweeps = "results are certified, and compare measures sweeps on the game of one seat"
+        refuse_with_seats(chosen, sweeps, **given_method, **iterative)
     if "," in policy:
         refuse("doesn't go with a policy for each seat", against=against)
     if state is not None or table:

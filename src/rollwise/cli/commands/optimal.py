@@ -74,7 +74,8 @@ def optimal(
         check_file("--save", save, ".csv", ".parquet")
     chosen = read_game(game, parameters)
     if has_many(chosen):
-        refuse_with_seats(chosen, exact=exact)
+        proved = "ties are those within the proved bounds, since its values are no fractions"
+        refuse_with_seats(chosen, proved, exact=exact)
         refuse_with_seats(chosen, "evaluate --policy P,Q,Q has such results", against=against)
     tell_of_cycles(chosen)
     with Progress() as progress:

@@ -233,7 +233,7 @@ def export(
     --to FORMAT       prism, drn, umb, parquet, json, npz, lp or mps; efg of a game with hidden
                       dice.
     --out FILE        Where to; text is printed otherwise.
-    --against POLICY  In a model: the policy of all players but the first.
+    --against POLICY  In a model or program: the policy of all players but the first.
     --program TEXT    In lp and mps: linear-programming (the default) or mixed-integer.
     """
     from rollwise.export import DATA, MODELS, PROGRAM_FILES, check_players
@@ -255,7 +255,7 @@ def export(
         raise UsageError(f"--to {to} needs --out FILE" + (" with --json" if ASKED.json else ""))
     check_place(out)
     chosen = read_game(game, parameters, any_target=True)
-    check_players(to, title_of(chosen.name, chosen.parameters), chosen.players)
+    check_players(to, title_of(chosen.name, chosen.parameters), chosen.players, against)
     solution = solve_or_load(chosen, load)
     graph, kind = solution.graph, {"program": program} if program else {}
     if to == "json" and out is None and (size := json_bytes(solution)) > MUCH:

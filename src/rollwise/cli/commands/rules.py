@@ -109,15 +109,16 @@ def compare(
     with Progress() as progress:
         how: dict[str, Any] = {"max_states": ASKED.max_states, "progress": progress}
         graph = kept.build(chosen, any_players=True, **how)
-        compared = graph
+        compared, parts = graph, 1
         if has_many(chosen):
-            compared = of_one_seat(kept.solve(chosen, any_players=True, **how))
+            compared, parts = of_one_seat(kept.solve(chosen, any_players=True, **how))
         rows, bound = compare_methods(
             compared,
             names,
             time_limit=time_limit,
             samples=options.get("samples"),
             seed=options.get("seed", SEED),
+            parts=parts,
             progress=progress,
         )
     facts = {"states": compared.n_states, "error_bound": bound, "time_limit": time_limit}

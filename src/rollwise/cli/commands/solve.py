@@ -110,14 +110,15 @@ def solve(
         return
     if by_layer:
         if has_many(chosen):
-            refuse_with_seats(chosen, by_layer=by_layer)
+            refuse_with_seats(chosen, "solve without it takes --max-states N", by_layer=by_layer)
         refuse(ONLY_BY_LAYER, **elsewhere)
         keep = typed_settings(settings, LAYER_SETTINGS, "--by-layer").get("keep", "all")
 
         print_layers(chosen, save, pool, keep=keep, certificate=certificate, resume=resume)
         return
     if has_many(chosen):
-        refuse_with_seats(chosen, **elsewhere)
+        alone = "compare runs methods on the game of one seat"
+        refuse_with_seats(chosen, alone, **elsewhere | {"mode": None, "tolerance": None})
         what = f"{chosen.name} for {chosen.players} players"
         options = typed_settings(settings, SEATS_SETTINGS, what)
         if "seed" in options and "starts" not in options:
@@ -203,12 +204,9 @@ def _tell(
     certify(solution, certificate)
     if odd:
         say(f"check has something to say: {odd[0]} (rollwise check {game})")
-    if solution.profile is not None:
-        faults = solution.profile.faults
-    elif solution.status not in ("certified", "estimated"):
-        faults = [f"{solution.status}: the error bound is {rounded_up(solution.error_bound)}"]
-    else:
-        return
+    faults = [] if solution.profile is None else list(solution.profile.faults)
+    if not faults and solution.status not in ("certified", "estimated"):
+        faults = [f"{solution.status}: the error bound is {rounded_up(solution.largest_claim)}"]
     for fault in faults:
         typer.echo(f"rollwise: {fault}", err=True)
     if faults:
