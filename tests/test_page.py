@@ -149,7 +149,12 @@ def test_every_state_is_what_python_says(solution, node):
         assert here["value"] == pytest.approx(solution.values[state], abs=1e-12)
         assert here["level"] == figures.level(here["value"])
         assert state.action_range[here["best"]] == solution.best_actions[state]
-        assert [one["name"] for one in here["choices"]] == state.action_names
+        unit = solution.game.action_unit  # of the actions without a name
+        named = [
+            f"{name} {unit[name != '1']}" if unit and name.isdecimal() else name
+            for name in state.action_names
+        ]
+        assert [one["name"] for one in here["choices"]] == named
         advice = solution.choices_in(np.array([state.index]))
         for action, one, value, cost, is_best in zip(
             state.actions, here["choices"], *advice[1:], strict=True
