@@ -402,7 +402,8 @@ def test_what_a_game_says_cannot_end_its_element():
 @pytest.mark.parametrize(
     "game",
     [Pig(target=9), Pig(target=5, players=3), ShutTheBox(tiles=4), RoyalUr(pieces=1),
-     Chicago(dice=1), Threes(dice=3), rollwise.Duel(Threes(dice=2)), HostileNames()],
+     Chicago(dice=1), Threes(dice=3), rollwise.Duel(Threes(dice=2)), HostileNames(),
+     DiceBlackjack()],
     ids=lambda game: game.name[:12],
 )  # fmt: skip
 def test_a_game_that_the_page_wrote_down_is_read_by_review(node, tmp_path, game):
