@@ -283,6 +283,13 @@ def test_a_throw_among_the_fields_is_no_change():
                     assert "throw" not in changes(graph, state.index, outcome.target, seen)
 
 
+def test_the_parts_of_a_tuple_count_from_one():
+    graph = solve(Runners(2)).graph
+    first = next(s for s in graph.view if [a.name for a in s.actions] == ["back", "front"])
+    told = changes(graph, first.index, first.actions[1].outcomes[0].target, as_next_sees(graph))
+    assert told.startswith("mine 2: 0 → "), told
+
+
 def test_the_next_of_several_players_is_named():
     game = find(f"{EXAMPLES}/who_stops.py:WhoStops")()
     graph = solve(game).graph

@@ -149,7 +149,12 @@ def test_every_state_is_what_python_says(solution, node):
         assert here["value"] == pytest.approx(solution.values[state], abs=1e-12)
         assert here["level"] == figures.level(here["value"])
         assert state.action_range[here["best"]] == solution.best_actions[state]
-        assert [one["name"] for one in here["choices"]] == state.action_names
+        unit = solution.game.action_unit  # of the actions without a name
+        named = [
+            f"{name} {unit[name != '1']}" if unit and name.isdecimal() else name
+            for name in state.action_names
+        ]
+        assert [one["name"] for one in here["choices"]] == named
         advice = solution.choices_in(np.array([state.index]))
         for action, one, value, cost, is_best in zip(
             state.actions, here["choices"], *advice[1:], strict=True
@@ -397,7 +402,8 @@ def test_what_a_game_says_cannot_end_its_element():
 @pytest.mark.parametrize(
     "game",
     [Pig(target=9), Pig(target=5, players=3), ShutTheBox(tiles=4), RoyalUr(pieces=1),
-     Chicago(dice=1), Threes(dice=3), rollwise.Duel(Threes(dice=2)), HostileNames()],
+     Chicago(dice=1), Threes(dice=3), rollwise.Duel(Threes(dice=2)), HostileNames(),
+     DiceBlackjack()],
     ids=lambda game: game.name[:12],
 )  # fmt: skip
 def test_a_game_that_the_page_wrote_down_is_read_by_review(node, tmp_path, game):

@@ -23,6 +23,7 @@ from rollwise.games.big_wheel import BigWheel, Wheel
 from rollwise.games.bozo import Bozo
 from rollwise.games.chicago import Chicago
 from rollwise.games.dice_blackjack import DiceBlackjack
+from rollwise.games.gamblers_problem import GamblersProblem
 from rollwise.games.left_center_right import LeftCenterRight
 from rollwise.games.pig import Pig, Piglet
 from rollwise.games.royal_ur import RoyalUr
@@ -589,6 +590,26 @@ def test_the_board_is_an_editor(browser: Browser, pages: Any) -> None:
     )
     browser.wait("location.hash === '#2,5,7'")
     assert browser.shut_out() == []
+    assert browser.errors == []
+
+
+def test_cards_and_maps_have_room_and_names_on_a_phone(browser: Browser, tmp_path: Path) -> None:
+    """Cards wrap, a map of one row is high; a number has its unit, parts of a tuple their place."""
+    browser.screen(360, 640)
+    words = {
+        rollwise.Duel(Threes()): "take two",
+        GamblersProblem(capital=9, goal=20): "5 coins",
+        Pig(target=8, players=3): "rivals 2",
+    }
+    for game, text in words.items():
+        rollwise.solve(game).page(tmp_path / "page.html")
+        browser.visit(tmp_path / "page.html")
+        cards = "[...document.querySelectorAll('.card')]"
+        assert browser.js(f"{cards}.every(one => one.scrollWidth <= one.clientWidth)")
+        browser.click("#tab-strategy")
+        browser.wait("document.querySelector('.map canvas').clientHeight > 40")
+        assert text in text_of(browser, ".strategy")
+    browser.screen(1280, 800)
     assert browser.errors == []
 
 

@@ -60,6 +60,8 @@ def test_a_whole_game_with_the_coach(tmp_path, game):
     assert "chance to win" in shown
     assert "coach: " in shown
     assert re.search(r"luck [+-]\d+\.\d\d, skill [+-]\d+\.\d\d percentage points", shown)
+    assert "Your luck and skill: " in shown
+    assert "your dice" in shown
     assert "The game again:" in shown
     assert "Traceback" not in shown
     assert not list(tmp_path.iterdir())

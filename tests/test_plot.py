@@ -408,6 +408,13 @@ def test_titles_of_many_fields_leave_out_zeros_without_a_name():
     assert not any("cellar = 0" in title or ",," in title for title in titles)
 
 
+def test_a_tuned_chance_is_drawn_in_percent_as_it_is_printed(tmp_path):
+    printed = output("tune", "pig", "--vary", "target=4..5", "--out", "tune.html", cwd=tmp_path)
+    assert "first player (%)" in (page := (tmp_path / "tune.html").read_text())
+    chance = float(re.search(r"\s4\s+(\d+\.\d+) %", printed)[1])
+    assert f"{chance:.3g} at 4" in page
+
+
 def test_a_picture_without_a_kind_is_of_the_policy(tmp_path):
     done = run("plot", "pig", "target=6", cwd=tmp_path)
     assert "wrote pig-policy.html" in done.stdout

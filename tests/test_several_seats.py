@@ -761,3 +761,8 @@ def test_the_anchors_of_a_page_are_the_first_positions_of_turns():
 def test_the_page_names_the_commands_for_two_at_most():
     page = (EXAMPLES.parent / "docs" / "many-seats.md").read_text(encoding="utf-8")
     assert f"but {' and '.join(f'`{name}`' for name in NOT_FOR_MORE)}." in page
+
+
+def test_solve_tells_whether_states_mix_actions():
+    assert "no state mixes actions" in output("solve", "pig", "players=3", "target=5")
+    assert "mix actions, in " in output("solve", f"{EXAMPLES}/who_stops.py")

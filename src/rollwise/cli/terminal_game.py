@@ -28,6 +28,7 @@ from rollwise.documents.played import Figures, GameLedger, MoveAccount, ledger_d
 from rollwise.errors import OutputError, UsageError
 from rollwise.game import Game
 from rollwise.machine.atomic_files import check_place, write_text
+from rollwise.words.narration import YOU
 
 BAR = 30  # characters of the longest bar
 
@@ -48,8 +49,8 @@ def show_balance(console: Console, session: Session, seat: int) -> None:
     document = ledger_document(session, seat)
     you = document.player
     change = f"{figures.points} more or less{figures.wanted}"
-    head = f"Luck and skill of {you}: {figures.unit}, and {change}"
-    console.print(Text(head, style="bold"))
+    head = f"{_of('luck and skill', you)}: {figures.unit}, and {change}"
+    console.print(Text(head[0].upper() + head[1:], style="bold"))
     players, sides = session.table.graph.players, {"own": you}
     if players > 1:
         sides["other"] = session.names[1 - seat] if players == 2 else "the others"
@@ -59,7 +60,7 @@ def show_balance(console: Console, session: Session, seat: int) -> None:
         [
             ("at the start", figures.level(document.start)),
             *(
-                (f"{kind} of {who}", figures.change(getattr(found, side)))
+                (_of(kind, who), figures.change(getattr(found, side)))
                 for side, who in sides.items()
                 for kind, found in kinds.items()
             ),
@@ -69,6 +70,11 @@ def show_balance(console: Console, session: Session, seat: int) -> None:
     total = f"luck {figures.gain(document.luck)}, skill {figures.gain(document.skill)}"
     console.print(Text(f"  {total} {figures.points}", style="bold"))
     console.print(Text(f"  {_decisions(document, figures)}"))
+
+
+def _of(thing: str, name: str) -> str:
+    """Something of a player: "your dice", "dice of Ann"."""
+    return f"your {thing}" if name == YOU else f"{thing} of {name}"
 
 
 def _show_pairs(console: Console, pairs: Iterable[tuple[str, str]]) -> None:

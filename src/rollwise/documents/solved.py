@@ -386,11 +386,11 @@ class Solved(GameDocument, frozen=True, kw_only=True, tag="rollwise/solve/1"):
             yield f"    seat {seat}: {number}"
         yield f"    ({sure})"
         yield f"  {self._gain}"
-        yield (
-            f"  {sizes_text(self)}; {how_many(self.components or 0, 'component')}, of which "
-            f"{self.mixing_components:,} mix actions, in "
-            f"{how_many(self.mixing_states or 0, 'state')}"
-        )
+        mixing = "no state mixes actions"
+        if self.mixing_components:
+            states = how_many(self.mixing_states or 0, "state")
+            mixing = f"of which {self.mixing_components:,} mix actions, in {states}"
+        yield f"  {sizes_text(self)}; {how_many(self.components or 0, 'component')}, {mixing}"
         if self._ties:
             yield f"  {self._ties}"
 

@@ -76,7 +76,8 @@ def in_fields(names: Iterable[str], fields: Iterable[Any], words: Words) -> dict
 def state_text(fields: Mapping[str, Any]) -> str:
     """A state in words: ``banked=0, rival=0, turn=5``, or ``board=(0, 2, 1), rival=0``."""
     found: dict[str, Any] = {}  # the fields of a tuple (``board.0``, ``board.1``) as one
-    for name, field in fields.items():
+    for name, given in fields.items():
+        field = +given if isinstance(given, bool) else given
         whole, dot, _ = name.rpartition(".")
         if dot:
             found[whole] = (*found.get(whole, ()), field)

@@ -214,6 +214,7 @@ def _about(solution: Solution) -> dict[str, Any]:
         "sign": graph.view.sign,
         "is_score": graph.is_score,
         "has_stakes": graph.has_stakes,
+        "unit": () if game is None else list(game.action_unit),
         "worth_name": graph.view.worth_name,
         "average": getattr(game, "rate", None),
     }

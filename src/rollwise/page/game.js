@@ -58,7 +58,18 @@ export class Seats {
     return this.#facing(this.worth(outcome));
   }
 
+  // The names of the choices in a state; a mere number has its unit: "2 dice".
+  names(s) {
+    const { unit } = this.head;
+    return this.actions(s).map((name) => (unit.length && /^\d+$/.test(name) ? `${name} ${unit[name === "1" ? 0 : 1]}` : name));
+  }
+
   // ---- fields
+
+  // The name of a field for people; the parts of a tuple count from 1: "mine 2".
+  label(f) {
+    return this.fieldNames[f].replace(/\.(\d+)$/, (_, k) => ` ${Number(k) + 1}`).replaceAll("_", " ");
+  }
 
   // The members of a field that is a set, each with its text and whether a number has it; null for
   // other fields.
@@ -359,7 +370,7 @@ export class Game extends Seats {
   }
 
   // The texts of a state's actions, all different.
-  names(s) {
+  actions(s) {
     const labels = this.menu(s).map((kind) => this.labels[kind]);
     const names = labels.map((label) => this.nameOf.get(label));
     if (names.length === 1 && names[0] === "0") return [SAY.onlyMove];

@@ -203,8 +203,9 @@ export class OpenGame extends Seats {
 
   choices(s) {
     const scale = this.head.is_score ? 1 : 2; // the server gives costs as win probabilities
-    return this.#said(s).choices.map(({ action, value, cost, best }, place) =>
-      ({ place, name: action, value, cost: scale * cost, isBest: best }));
+    const names = this.names(s);
+    return this.#said(s).choices.map(({ value, cost, best }, place) =>
+      ({ place, name: names[place], value, cost: scale * cost, isBest: best }));
   }
 
   isChoice(s) {
@@ -215,7 +216,7 @@ export class OpenGame extends Seats {
     return this.#said(s).choices[0].is_throw;
   }
 
-  names(s) {
+  actions(s) {
     return this.#said(s).choices.map(({ action }) => action);
   }
 

@@ -383,11 +383,11 @@ export class PlayView {
       });
     }
     const row = game.row(state);
-    const typed = game.fieldNames.flatMap((name, f) => {
+    const typed = game.fieldNames.flatMap((_, f) => {
       const numbers = game.members(f, 0) || row[f] === game.head.no_throw ? [] : game.valuesOf(f);
       if (numbers.length < 2) return [];
       const input = el("input", { type: "number", min: numbers[0], max: numbers.at(-1), value: row[f], onchange: () => edit(() => row.with(f, Number(input.value))) });
-      return [labelled(name.replaceAll("_", " "), input)];
+      return [labelled(game.label(f), input)];
     });
     const list = throws.length > 1 && select(throws.map((one) => [one.target, this.speech.throwText(one)]), state, (text) => {
       history.replaceState(null, "", this.addressOf(Number(text)));

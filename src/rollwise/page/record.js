@@ -10,7 +10,7 @@ export function recordOf(game, session, names) {
 }
 
 function moveOf(game, { seat, state, place, outcome, faces }) {
-  const move = { player: seat, action: game.names(state)[place].trim().replace(/\s+/g, " ") };
+  const move = { player: seat, action: game.actions(state)[place].trim().replace(/\s+/g, " ") };
   if (faces.length) return { ...move, shows: faces };
   return game.outcomes(state, place).length === 1 ? move : { ...move, outcome: outcome.number + 1 };
 }

@@ -100,12 +100,12 @@ export class Speech {
   // An action as a deed of its player; `{}` is the place of the dice.
   deed(s, place) {
     const name = this.game.names(s)[place];
-    return this.game.deed(s, place) || (NO_NAME.test(name) ? SAY.plays(name) : name);
+    return this.game.deed(s, place) || (NO_NAME.test(this.game.actions(s)[place]) ? SAY.plays(name) : name);
   }
 
   // A player with a deed: "You hold", "Perfect play plays 3", or "You: hold" without words of the game.
   who(name, s, place) {
-    const isDeed = this.game.deed(s, place) || this.game.isThrow(s) || NO_NAME.test(this.game.names(s)[place]);
+    const isDeed = this.game.deed(s, place) || this.game.isThrow(s) || NO_NAME.test(this.game.actions(s)[place]);
     return [isDeed ? name : `${name}:`, isDeed ? conjugated(this.deed(s, place), name === SAY.you) : this.deed(s, place)];
   }
 
@@ -207,7 +207,7 @@ export class Speech {
       const isOfThrow = game.head.has_throws && /^(throw(\.\d+)?|rolls_left)$/.test(name);
       if (isOfThrow || seen < 0 || before[f] === after[seen]) return;
       const [from, to] = [before[f], after[seen]].map((x) => (x === game.head.no_throw ? "–" : game.valueText(f, x)));
-      told.push(`${name} ${from} → ${to}`);
+      told.push(`${/\.\d+$/.test(name) ? `${game.label(f)}:` : name} ${from} → ${to}`);
     });
     return told;
   }

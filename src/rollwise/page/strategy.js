@@ -28,7 +28,7 @@ export class StrategyView {
   #make() {
     this.place = this.slices.first;
     this.axes = this.slices.axes;
-    this.controls = this.game.fieldNames.map((name, f) => this.#control(name, f));
+    this.controls = this.game.fieldNames.map((_, f) => this.#control(this.game.label(f), f));
     this.throwControl = this.#chosen(SAY.throwField, (text) => { this.place.thrown = text ? text.split(" ").map(Number) : null; });
     this.leftControl = this.#chosen(SAY.rollsLeft, (text) => { this.place.left = Number(text); });
     this.axisControls = [SAY.across, SAY.down].map((name, k) => this.#chosen(name, (f) => this.#turn(k, Number(f))));
@@ -80,7 +80,7 @@ export class StrategyView {
     control.tiles.hidden = !members;
     if (members) {
       control.element.hidden = control.typed.hidden = true;
-      fill(control.tiles, el("span", {}, this.game.fieldNames[f]), members.map(({ bit, text, isIn }) => button(text, () => {
+      fill(control.tiles, el("span", {}, this.game.label(f)), members.map(({ bit, text, isIn }) => button(text, () => {
         place.at[f] += isIn ? -(2 ** bit) : 2 ** bit;
         this.#draw();
       }, { class: isIn ? "tile" : "tile gone", "aria-pressed": String(isIn) })));
@@ -130,7 +130,7 @@ export class StrategyView {
     Object.assign(this, { slice, place: slice.place });
     const { x, y, cells, place } = slice;
     const isSet = (f) => Boolean(game.members?.(f, 0));
-    const varying = game.fieldNames.flatMap((name, f) => ((slice.numbers[f].length > 1 && !isSet(f)) || f === x || f === y ? [[f, name]] : []));
+    const varying = game.fieldNames.flatMap((_, f) => ((slice.numbers[f].length > 1 && !isSet(f)) || f === x || f === y ? [[f, game.label(f)]] : []));
     this.mapPlace.hidden = isSet(x) || varying.length === 0;
     this.axisControls.forEach((control, k) => this.#offer(control, varying, [x, y][k]));
     this.controls.forEach((_, f) => this.#offerNumbers(f, slice));
@@ -143,12 +143,12 @@ export class StrategyView {
     const ys = [...cells.keys()].sort((a, b) => a - b);
     const rows = ys.map((row) => xs.map((column) => cells.get(row).get(column)));
     this.ranked = ranked(rows);
-    const yName = y === undefined ? "" : game.fieldNames[y];
+    const yName = y === undefined ? "" : game.label(y);
     this.shape = drawMap(this.canvas, {
-      xs, ys, rows, ranked: this.ranked, xName: game.fieldNames[x], yName,
+      xs, ys, rows, ranked: this.ranked, xName: game.label(x), yName,
       at: [place.at[x], y === undefined ? 0 : place.at[y]], text: (n) => this.#number(n),
     });
-    this.canvas.setAttribute("aria-label", SAY.mapLabel(game.fieldNames[x], yName));
+    this.canvas.setAttribute("aria-label", SAY.mapLabel(game.label(x), yName));
     fill(this.legend, this.ranked.slice(0, MOST_NAMED).map((name, k) => el("li", {}, swatch(k), name)),
       this.ranked.length > MOST_NAMED && el("li", {}, swatch(MOST_NAMED), SAY.other));
     this.note.textContent = slice.leftOut ? SAY.mapCut(slice.leftOut) : "";
@@ -196,13 +196,13 @@ export class StrategyView {
       if (lines.length && lines.at(-1).text === text) lines.at(-1).numbers.push(ys[i]);
       else lines.push({ numbers: [ys[i]], text });
     });
-    const fixedFields = game.fieldNames.flatMap((name, f) =>
-      f === x || f === y || numbers[f].length < 2 || place.at[f] === game.head.no_throw ? [] : [`${name} ${valueText(f, place.at[f])}`]);
+    const fixedFields = game.fieldNames.flatMap((_, f) =>
+      f === x || f === y || numbers[f].length < 2 || place.at[f] === game.head.no_throw ? [] : [`${game.label(f)} ${valueText(f, place.at[f])}`]);
     if (place.thrown) fixedFields.push(`${SAY.thrown} ${place.thrown.join(" ")}`);
     if (slice.lefts.length) fixedFields.push(`${SAY.rollsLeft} ${place.left}`);
-    const yName = y === undefined ? "" : game.fieldNames[y];
-    fill(this.sheet, el("h2", {}, SAY.sheet), el("p", {}, SAY.sheetNote(game.fieldNames[x], yName, fixedFields.join(", "))),
-      table(SAY.sheet, [yName, game.fieldNames[x]], lines.slice(0, MOST_ROWS)
+    const yName = y === undefined ? "" : game.label(y);
+    fill(this.sheet, el("h2", {}, SAY.sheet), el("p", {}, SAY.sheetNote(game.label(x), yName, fixedFields.join(", "))),
+      table(SAY.sheet, [yName, game.label(x)], lines.slice(0, MOST_ROWS)
         .map(({ numbers, text }) => [yName ? this.#told(y, numbers) : "", text])),
       lines.length > MOST_ROWS && el("p", {}, SAY.sheetCut(MOST_ROWS)), this.#easier());
   }

@@ -265,7 +265,7 @@ export const SAY = {
   aim: ({ players, objective, has_stakes: hasStakes }) =>
     objective === "maximize" ? "For one player; the most points are best."
       : objective === "minimize" ? "For one player; the fewest points are best."
-        : players === 1 ? "For one player, with a win or a loss at the end."
+        : players === 1 ? `For one player, with a ${hasStakes ? "payoff" : "win or a loss"} at the end.`
           : `For ${COUNTS[players - 2] ?? players} players in turn${hasStakes ? ", for stakes" : ""}.`,
   parameters: "This game",
   policies: "Ways to play",

@@ -11,7 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from rollwise.analysis.tuning import MEASURES, Tuning
+from rollwise.analysis.tuning import CHANCES, MEASURES, Tuning
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
 from rollwise.plot.pages import check_target
@@ -193,26 +193,29 @@ def draw_curve(game: str, vary: Mapping[str, Sequence[str]], found: Tuning) -> g
     """A measure over the values of a parameter; a line for each value of a second one."""
     first, *others = vary
     second = others[0] if others else None
+    scale, unit = (100, " %") if found.aim.measure in CHANCES else (1, "")
+    label = found.aim.measure.replace("_", " ")
     lines = []
     for place, value in enumerate(vary[second] if second else [""]):
         points = [p for p in found.points if second is None or p.parameters[second] == value]
         if points:
             lines.append(
                 Line(
-                    f"{second}={value}" if second else found.aim.measure,
+                    f"{second}={value}" if second else label,
                     [float(point.parameters[first]) for point in points],
-                    [point.amount for point in points],
+                    [scale * point.amount for point in points],
                     LINE_COLOURS[place],
                 )
             )
-    notes = [f"Certified ± {max(point.error_bound for point in found.points):.1e}."]
+    bound = scale * max(point.error_bound for point in found.points)
+    notes = [f"Certified ± {bound:.1e}{unit}."]
     if isinstance(found.aim.goal, float):
         ends = [min(line.x[0] for line in lines), max(line.x[-1] for line in lines)]
-        lines.append(Line("goal", ends, [found.aim.goal] * 2, GREY, dash="dash"))
+        lines.append(Line("goal", ends, [scale * found.aim.goal] * 2, GREY, dash="dash"))
     return draw_lines(
         lines,
         title=f"{game}: {MEASURES[found.aim.measure].partition(' (')[0]}",
         notes=notes,
         x_title=first,
-        y_title=found.aim.measure,
+        y_title=label + (unit and " (%)"),
     )

@@ -133,13 +133,18 @@ def changes(
         after = [old if index < 0 else after[index] for old, index in places]
     rows = zip(graph.field_names, before, after, strict=True)
     texts = [
-        f"{name} {meaning(name, old) or old} → {meaning(name, new) or new}"
+        f"{_part_named(name)} {meaning(name, old) or old} → {meaning(name, new) or new}"
         for name, old, new in rows
         if old != new and name not in graph.throw_names
     ]
     if len(texts) > MOST_CHANGES:
         texts[MOST_CHANGES - 1 :] = [f"and {len(texts) - MOST_CHANGES + 1} fields more"]
     return ", ".join(texts)
+
+
+def _part_named(name: str) -> str:
+    """A field of a change; the parts of a tuple count from 1: "mine 2:" of mine.1."""
+    return re.sub(r"\.(\d+)$", lambda part: f" {int(part[1]) + 1}:", name)
 
 
 def _fallen(throw: Sequence[int]) -> str:
