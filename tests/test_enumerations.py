@@ -178,6 +178,12 @@ def test_pictures_name_members(sheet):
 FLAGS = RULES.replace("IntEnum", "IntFlag").replace("RED = 0", "RED = 2").replace("= 7", "= 4")
 
 
+def test_exported_data_have_the_numbers_of_members(sheet, tmp_path):
+    output("export", sheet, "--to", "json", "--out", str(tmp_path / "lights.json"))
+    states = json.loads((tmp_path / "lights.json").read_text())["states"]
+    assert states[0]["state"] == {"light": 0, "seen.0": 0, "seen.1": 7, "steps": 2}
+
+
 def test_sets_of_flags_have_words(tmp_path):
     path = tmp_path / "flags.py"
     path.write_text(FLAGS.replace("(0, 1, 7)", "(0, 1, 2, 6)"))

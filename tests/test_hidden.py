@@ -534,6 +534,12 @@ def test_refusals_name_the_remedy(game, error, says):
         solve(game)
 
 
+def test_one_list_of_actions_is_none_for_two_players():
+    game = type("Single", (Same,), {"together": lambda self, s: (0, 1)})()
+    with pytest.raises(RulesError, match="must give two lists of actions"):
+        solve(game)
+
+
 def test_outcomes_of_simultaneous_choices_take_a_pair():
     class Apart(Together):
         def outcomes(self, s, mine, theirs):

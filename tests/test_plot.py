@@ -22,7 +22,7 @@ from rollwise.analysis.distributions import Distribution
 from rollwise.answer.solve import solve
 from rollwise.errors import UsageError
 from rollwise.export import export
-from rollwise.game import AGAIN, END, Game
+from rollwise.game import AGAIN, END, LOSE, WIN, Game
 from rollwise.games import available
 from rollwise.games.frozen_lake import FrozenLake
 from rollwise.games.hare_and_tortoise import HareAndTortoise
@@ -175,6 +175,35 @@ def test_the_limit_of_a_policy_that_mixes_lies_where_it_mostly_acts():
     laid = next(trace for trace in figure.data if trace.name == "a-stop-at-three-or-so")
     heights = np.asarray(laid.z, float)
     assert np.nanmin(heights) == np.nanmax(heights) == 3
+
+
+class Bids(NamedTuple):
+    rivals: tuple[int, int]
+    heat: int
+
+
+class Ahead(Game):
+    """The first rival is always ahead of the second."""
+
+    players = 3
+
+    def start(self):
+        return Bids((2, 1), 0)
+
+    def roots(self):
+        return (Bids((a, b), h) for a in range(1, 4) for b in range(a) for h in range(6))
+
+    def actions(self, s):
+        return (0, 1)
+
+    def outcomes(self, s, action):
+        yield 1 + (s.heat if action else 2 + (s.rivals[0] > 2)), WIN, s
+        yield 4, LOSE, s
+
+
+def test_rivals_that_never_trade_places_are_no_picture():
+    with pytest.raises(UsageError, match="draw `limit` instead"):
+        rollwise.solve(Ahead()).plot("rivals")
 
 
 def test_a_tree_repeats_the_first_example_of_threes():

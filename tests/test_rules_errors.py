@@ -590,6 +590,19 @@ def test_a_misspelled_name_is_told(tmp_path, written, said):
     assert said in run("solve", game).stderr
 
 
+@pytest.mark.parametrize(
+    ("wrong", "meant"),
+    [("self.lenght", "length"), ("s.mien", "mine"), ("math.sqr(4)", "sqrt"), ("Range(3)", "range")],
+)
+def test_the_nearest_attribute_or_name_is_told(tmp_path, wrong, meant):
+    given = own(
+        tmp_path,
+        "    def outcomes(self, s, action):\n",
+        f"    def outcomes(self, s, action):\n        import math\n        {wrong}\n",
+    )
+    assert f"; did you mean {meant}? (" in run("solve", given).stderr
+
+
 def test_a_helper_with_a_similar_name_is_no_mistake(tmp_path):
     read = "    player = 1\n\n    def outcomes(self, s, action):\n        self.player\n"
     game = own(tmp_path, "    def outcomes(self, s, action):\n", read)

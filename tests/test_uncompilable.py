@@ -59,6 +59,8 @@ class Step:
 def step(n):
     return n
 
+MERSENNE = 2**89 - 1
+
 @functools.cache
 def kept(n):
     return n
@@ -116,6 +118,7 @@ LINE = RULES[: RULES.index("@)")].count("\n") + 1
 # What is written in rules, what is said to be wrong, and what to do about it.
 CASES = [
     ("len(Counter(a=1))", "'Counter'", "numbers.count(number)"),
+    ("s.place % MERSENNE", "'MERSENNE'", "64 bits"),
     ("Step().size", "'Step()'", "objects of classes"),
     ("int(Fraction(2, 1))", "'Fraction'", "write a / b"),
     ("int(np.int64(1))", "'np.int64(1)'", "int(x)"),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import builtins
+import difflib
 import sys
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from operator import index
 from pathlib import Path
@@ -77,7 +79,22 @@ def fault_text(error: BaseException) -> str:
         message = ""
     name = type(error).__name__
     line = fault_place(error)
-    return f"{name}: {message}{line}" if message else f"{name}{line}"
+    return f"{name}: {message}{_meant(error)}{line}" if message else f"{name}{line}"
+
+
+def _meant(error: BaseException) -> str:
+    """The nearest known name to a misspelled attribute or variable: "; did you mean turn?"."""
+    known: set[str] = set()
+    with suppress(Exception):  # `dir` may fail
+        if isinstance(error, AttributeError):
+            known.update(dir(error.obj))
+        elif isinstance(error, NameError):
+            for frame, _ in traceback.walk_tb(error.__traceback__):
+                known = {*frame.f_locals, *frame.f_globals, *dir(builtins)}
+    wrong = getattr(error, "name", None)
+    spelled = {name.lower(): name for name in sorted(known)}
+    near = difflib.get_close_matches(wrong.lower(), spelled, 1) if isinstance(wrong, str) else []
+    return f"; did you mean {spelled[near[0]]}?" if near else ""
 
 
 def fault_place(error: BaseException) -> str:

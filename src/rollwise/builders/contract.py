@@ -173,6 +173,11 @@ class Contract:
         return self.game.objective == "win"
 
     @property
+    def seats_allowed(self) -> bool:
+        """Whether the game may end with a result for each of several seats."""
+        return self.any_players and self.game.players > 2
+
+    @property
     def rewards_allowed(self) -> bool:
         """Whether an action may bring points."""
         return self.game.objective != "win" or (
@@ -197,7 +202,7 @@ class Contract:
         return (
             then in self.allowed_thens
             or (self.payoffs_allowed and is_payoff(then))
-            or (self.any_players and says_of_seats(then))
+            or (self.seats_allowed and says_of_seats(then))
             or (PASS in self.allowed_thens and is_skip(then))
         )
 

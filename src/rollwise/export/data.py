@@ -166,7 +166,8 @@ def _state_texts(graph: StateGraph, columns: Columns, begin: int, size: int) -> 
         for action, n in zip(of_actions, n_outcomes.tolist(), strict=True)
     )
     for state, n in zip(of_states, n_actions.tolist(), strict=True):
-        yield msgspec.json.encode({**state, "actions": list(islice(all_actions, n))})
+        record = {**state, "actions": list(islice(all_actions, n))}
+        yield msgspec.json.encode(record, enc_hook=int)  # members of enumerations as numbers
 
 
 def _records(

@@ -277,15 +277,13 @@ def _create(cls: type[Game], values: Mapping[str, str]) -> Game:
     parsed = {}
     for name, text in values.items():
         if name not in specs:
-            names = ", ".join(specs) or "it has none"
+            names = f"its parameters: {', '.join(specs)}" if specs else "it has none"
             hint = suggestion(name, specs)
             if name in ("target", "ties"):
                 hint = f"; a form of a solitaire game has it: as=chase {name}={text}"
             if name in getattr(cls, "__annotations__", {}):
                 hint = "; is its class marked @dataclass(frozen=True)?"
-            raise ParameterError(
-                f"{cls.name} has no parameter {name!r} (its parameters: {names}){hint}"
-            )
+            raise ParameterError(f"{cls.name} has no parameter {name!r} ({names}){hint}")
         parsed[name] = specs[name].parse(cls.name, text)
     missing = [spec.name for spec in specs.values() if spec.default is None]
     missing = [name for name in missing if name not in parsed]

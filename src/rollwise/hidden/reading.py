@@ -366,7 +366,7 @@ class _Reading:
             return DEAL, (), [("", [(w, 0, after) for w, after in dealt], 0)]
         pair = self._listed(state, game.together)
         if pair:
-            if len(pair) != 2:
+            if len(pair) != 2 or not all(isinstance(part, Iterable) for part in pair):
                 self._refuse(
                     state, "", "together() must give two lists of actions, the mover's first"
                 )

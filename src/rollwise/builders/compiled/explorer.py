@@ -348,7 +348,7 @@ class Explorer:
         self._contract = explore.Contract(
             allowed=np.array([then in rules.allowed_thens for then in range(6)]),
             payoffs_allowed=rules.payoffs_allowed,
-            least_payoff=SMALLEST if rules.any_players else LEAST_PAYOFF,
+            least_payoff=SMALLEST if rules.seats_allowed else LEAST_PAYOFF,
             rewards_allowed=rules.rewards_allowed,
             max_states=max_states,
             # the number of states already includes the turns of a pool

@@ -279,6 +279,8 @@ def _how_to_read(name: str, value: Any) -> str:
         if value.__module__ == "builtins":
             return f"compiled rules don't know it: {WRITE_LOOP}"
         return instead_of(value)
+    if isinstance(value, int) and value.bit_length() > 63:
+        return "compiled rules have whole numbers of 64 bits: write a smaller one"
     return (
         "" if value is MISSING else f"it is a {type(value).__name__}; "
     ) + "rules may read numbers, tuples, lists and dictionaries of them, NumPy arrays and functions"

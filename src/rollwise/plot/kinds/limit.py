@@ -394,6 +394,11 @@ def draw_rivals(solution: Solution, choices: Choices) -> go.Figure:
     never, places, others = int((~both).sum()), places[both], others[both]
     gap, there = np.zeros(graph.n_states), np.zeros(graph.n_states)
     drawn = limits.states[places]
+    if not len(drawn):
+        raise UsageError(
+            f"{graph.title}: {action_name(solution, limits.action)} has no limit both here "
+            "and with the two rivals changed; draw `limit` instead"
+        )
     gap[drawn] = limits.limit[places] - limits.limit[others]
     here = np.zeros(graph.n_states)
     here[drawn], there[drawn] = limits.limit[places], limits.limit[others]
