@@ -112,7 +112,7 @@ class Form:
 
     terms: tuple[tuple[int, Feature], ...]
 
-    @property
+    @cached_property
     def text(self) -> str:
         """The form as text, such as ``8*turn + banked - rival``."""
         return self.written(Feature.written)
@@ -127,7 +127,7 @@ class Form:
             text += f"{sign}{'' if abs(number) == 1 else f'{abs(number)}{times}'}{name(feature)}"
         return text
 
-    @property
+    @cached_property
     def numbers(self) -> int:
         """The number of factors other than 1 and -1."""
         return sum(abs(number) != 1 for number, _ in self.terms)
@@ -164,7 +164,7 @@ class Condition:
     def text(self) -> str:
         return f"{self.form.text} {'>=' if self.at_least else '<='} {self.bound}"
 
-    @property
+    @cached_property
     def numbers(self) -> int:
         """The count of numbers to remember, at least 1."""
         own = isinstance(self.bound, int) and self.bound != 0
@@ -188,7 +188,7 @@ class Preference:
 
     forms: tuple[Form, ...]
 
-    @property
+    @cached_property
     def numbers(self) -> int:
         """The count of numbers to remember: the weights of all features but one."""
         return sum(max(form.numbers, len(form.terms) - 1, 1) for form in self.forms)
@@ -240,7 +240,7 @@ class Rule:
 
     clauses: tuple[Clause, ...]
 
-    @property
+    @cached_property
     def numbers(self) -> int:
         """The count of numbers to remember."""
         conditions = sum(clause.condition.numbers for clause in self.clauses if clause.condition)

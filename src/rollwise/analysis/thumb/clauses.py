@@ -17,11 +17,12 @@ visits of the present rule. The changes with the best estimates are scored.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, permutations, product
+from operator import itemgetter
 from queue import SimpleQueue
 from typing import NamedTuple
 
@@ -352,7 +353,7 @@ MOST_LEVELS = 100  # values of a form, tried as bounds where no action alone end
 MOST_CACHED = 96  # cached forms, and cached preferences
 MOST_BINS = 1 << 16
 REST = 0.01  # estimates may omit this share of the possible gain
-FEW = 10_000  # estimates on so few states omit none
+FEW = 10_000  # estimates on so few states omit none, and one thread is faster than two
 LEFT = 0.6  # the chance of each clause to stay in a rebuilt rule
 SHAKEN = 4  # rules with bounds moved at random
 OTHER_FORM = 0.4  # the chance of another form for a bound moved at random
@@ -369,6 +370,7 @@ class OnGraph(Field):
     def __init__(self, setting: Setting, cores: int = 2) -> None:
         super().__init__(whole_parameters(setting.graph))
         self.scorer = Scorer(setting)
+        self.is_small = len(self.scorer.default) <= FEW
         self.forms = forms_of(self.scorer.columns)
         self._usual: list[Deed] = list(self.scorer.labels)
         self._values: dict[Form, Column] = {}
@@ -492,22 +494,24 @@ class OnGraph(Field):
                 if other.numbers <= most:
                     estimates[other] = max(estimate, estimates.get(other, -np.inf))
         promising = [_without(rule, index) for index in range(len(rule.clauses) - 1)]
+        by_numbers = defaultdict[int, list[tuple[float, int, Rule]]](list)
+        for other, estimate in estimates.items():
+            length = sum(len(c.text) for c in _conditions(other))
+            by_numbers[other.numbers].append((-estimate, length, other))
+        before = set(_conditions(rule))
         # for each number of integers the best estimates, some with plain forms, some with products
-        for numbers in range(1, most + 1):
-            rules = sorted(
-                (other for other in estimates if other.numbers == numbers),
-                key=lambda other: (-estimates[other], sum(len(c.text) for c in _conditions(other))),
-            )
-            new = [set(_conditions(other)) - set(_conditions(rule)) for other in rules]
-            products = [
-                k
-                for k, conditions in enumerate(new)
-                if any(feature.is_product for c in conditions for _, feature in c.form.terms)
-            ]
-            sums = sorted(set(range(len(rules))) - set(products))
-            plain = [k for k in sums if all(len(c.form.terms) == 1 for c in new[k])]
-            chosen = {*sums[:PROMISING], *plain[:PLAIN], *products[:PRODUCTS]}
-            promising += [rules[k] for k in sorted(chosen)]
+        for numbers in sorted(by_numbers):
+            sums = plain = products = 0
+            for *_, other in sorted(by_numbers[numbers], key=itemgetter(0, 1)):
+                terms = [c.form.terms for c in _conditions(other) if c not in before]
+                if any(feature.is_product for form in terms for _, feature in form):
+                    products += 1
+                    chosen = products <= PRODUCTS
+                else:
+                    is_plain = all(len(form) == 1 for form in terms)
+                    sums, plain = sums + 1, plain + is_plain
+                    chosen = sums <= PROMISING or (is_plain and plain <= PLAIN)
+                promising += [other] if chosen else []
         return promising
 
     def _longer(self, deed: Deed) -> list[Rule]:

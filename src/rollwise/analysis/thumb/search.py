@@ -109,9 +109,11 @@ class Field(ABC):
         The largest share of the time before phase 1.
     width : int
         Number of kept rules of each number.
+    is_small : bool
+        Whether handing a task to another thread takes longer than the task.
     """
 
-    phase, first_share, width = 0, 1 / 3, WIDTH
+    phase, first_share, width, is_small = 0, 1 / 3, WIDTH, False
 
     def __init__(self, parameters: Mapping[str, int]) -> None:
         self.parameters = parameters
@@ -245,7 +247,11 @@ class Search:
 
     def run(self) -> None:
         """Look until the time is over or no rule is new; Ctrl-C raises KeyboardInterrupt."""
-        with ThreadPoolExecutor(2 if is_on("second-core") else 1) as threads:
+        if self.field.is_small or not is_on("second-core"):
+            self._map: Map = map
+            self._run()
+            return
+        with ThreadPoolExecutor(2) as threads:
             self._map = threads.map
             try:
                 self._run()
