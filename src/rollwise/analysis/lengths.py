@@ -143,7 +143,6 @@ def lengths(
         Floating point, not certified: the roundings of a sum of positive numbers.
     """
     alone = graph.players == 1
-    most = min(max(LEAST_TURNS, WORK // graph.n_outcomes), MOST_TURNS)
     at_first = np.zeros(graph.n_states)
     at_first[0] = 1.0
     if begin is not None:
@@ -153,6 +152,7 @@ def lengths(
     order = graph.components.order[::-1]
     order = order[reached_by(graph, policy, np.flatnonzero(at_first))[order]]
     steps = _steps(graph, policy, order, ends_never)
+    most = min(max(LEAST_TURNS, WORK // max(len(steps[1]), 1)), MOST_TURNS)
     now, may_end = at_first[order], np.where(ends_never[order], 0.0, 1.0)
     visits, watches = np.zeros(len(order)), None if watch is None else watch[order]
     ends, seen = [np.zeros(3)], [0.0]
