@@ -592,7 +592,15 @@ def test_a_misspelled_name_is_told(tmp_path, written, said):
 
 @pytest.mark.parametrize(
     ("wrong", "meant"),
-    [("self.lenght", "length"), ("s.mien", "mine"), ("math.sqr(4)", "sqrt"), ("Range(3)", "range")],
+    [
+        ("self.lenght", "length"),
+        ("s.mien", "mine"),
+        ("math.sqr(4)", "sqrt"),
+        ("Range(3)", "range"),
+        ("type(s)(mien=1)", "mine"),
+        ("s._replace(mien=1)", "mine"),
+        ("from rollwise import parameter; parameter(1, at_last=0)", "at_least"),
+    ],
 )
 def test_the_nearest_attribute_or_name_is_told(tmp_path, wrong, meant):
     given = own(
