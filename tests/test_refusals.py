@@ -65,7 +65,7 @@ solve nowhere.py:Game | nowhere.py
 solve broken.py:Game | broken.py & line 1
 solve stalling_games.py:Other | Other & Luck
 solve stalling_games.py | which game
-solve stalling_games.py:NoWayOut | no-way-out & give the players a way to end it
+solve stalling_games.py:NoWayOut | no-way-out & give a way to end it
 solve stalling_games.py:ForbiddenPig | forbidden-pig & for ever & banked=
 serve pig --game-memory inf | --game-memory is inf GB & at most
 advise pig target=9 --state banked=99,rival=0,turn=0 | pig & banked=99

@@ -580,6 +580,14 @@ def test_names_of_actions_that_depend_on_the_state_are_told(tmp_path):
         ("player = 1", "no rule reads player; did you mean players?"),
         ("Players = 1", "no rule reads Players; did you mean players?"),
         ("def rewards(self, s, action): return 1", "no rule reads rewards; did you mean reward?"),
+        (
+            "def duration(self, s, action): return 2",
+            'duration() is never called: it is for objective = "average"',
+        ),
+        (
+            "def throw_text(self, s, throw): return 'none'",
+            "throw_text() is never called: it is for games with throws",
+        ),
     ],
 )
 def test_a_misspelled_name_is_told(tmp_path, written, said):
