@@ -13,6 +13,7 @@ from throwing import SavedRolls, TwoBoxes
 
 from rollwise import Chase, Duel, Game, solve
 from rollwise.answer.verify import save_certificate, verify
+from rollwise.builders import CompileWarning
 from rollwise.derive.chase import WithScore
 from rollwise.errors import EndlessPlay, ParameterError, RulesError
 from rollwise.games import create
@@ -77,6 +78,12 @@ class FreeRoad(Mire):
 def test_no_score_is_reached_where_no_play_ends():
     with pytest.raises(RulesError, match="no play ever ends"):
         solve(Chase(Sunk()))
+
+
+def test_a_form_is_said_to_run_in_python():
+    said = "mire: the rules of as=chase can't be compiled .*: mode 'auto' compiles those of mire"
+    with pytest.warns(CompileWarning, match=said):
+        solve(Chase(Mire(), 5), mode="compiled")
 
 
 def test_a_circle_without_a_way_out_is_named():
