@@ -17,7 +17,7 @@ from cli_runner import output, play, refusal, run
 from little_games import Lanes
 
 import rollwise
-from rollwise import dice
+from rollwise import dice, games
 from rollwise.answer.average import average_of, with_best_rate
 from rollwise.answer.verify import verify
 from rollwise.derive.average import Average
@@ -341,6 +341,9 @@ def test_a_policy_without_the_home_of_best_play(tmp_path: Path) -> None:
     assert json.loads(told)["average"] == pytest.approx(0, abs=1e-12)
     told = output("evaluate", "ferry.py", "--policy", "optimal", "--json", cwd=tmp_path)
     assert json.loads(told)["average"] > 2
+    found = rollwise.evaluate(games.find(tmp_path / "ferry.py")(), "always-sail")
+    assert found.average is not None
+    assert found.average[0] == pytest.approx(0, abs=1e-12)
 
 
 def test_rules_of_thumb_lose_of_the_average(tmp_path: Path) -> None:

@@ -13,8 +13,9 @@ from throwing import SavedRolls, TwoBoxes
 
 from rollwise import Chase, Duel, Game, solve
 from rollwise.answer.verify import save_certificate, verify
+from rollwise.builders import CompileWarning
 from rollwise.derive.chase import WithScore
-from rollwise.errors import ParameterError, RulesError
+from rollwise.errors import EndlessPlay, ParameterError, RulesError
 from rollwise.games import create
 from rollwise.games.craps import Craps
 from rollwise.games.first_orchard import FirstOrchard
@@ -79,8 +80,19 @@ def test_no_score_is_reached_where_no_play_ends():
         solve(Chase(Sunk()))
 
 
+def test_a_form_is_said_to_run_in_python():
+    said = "mire: the rules of as=chase can't be compiled .*: mode 'auto' compiles those of mire"
+    with pytest.warns(CompileWarning, match=said):
+        solve(Chase(Mire(), 5), mode="compiled")
+
+
+def test_a_circle_without_a_way_out_is_named():
+    with pytest.raises(EndlessPlay, match="give a way to end it. Play goes round at spot=2 "):
+        solve(Sunk())
+
+
 def test_a_contest_says_why_its_game_has_none():
-    with pytest.raises(RulesError, match="^mire: the players can go round for ever"):
+    with pytest.raises(RulesError, match="^mire: the player can go round for ever"):
         solve(Duel(Mire()))
 
 

@@ -17,6 +17,7 @@ import pytest
 from cli_runner import output, refusal, run
 
 import rollwise
+from rollwise.analysis.distributions import distribution
 from rollwise.analysis.handicap import handicap
 from rollwise.analysis.losses import difference
 from rollwise.answer.advice import advise
@@ -238,6 +239,8 @@ def test_one_function_evaluates_seats_of_two_and_three():
         rollwise.evaluate(Pig(8), ["optimal", "random"], method="iterative")
     with pytest.raises(ForMorePlayers, match="is a game for 3"):
         rollwise.evaluate(solution, "optimal")
+    with pytest.raises(ForMorePlayers, match="for 3: this is for one player; `rollwise distrib"):
+        distribution(solution)
 
 
 # ---- what people look at in games of three or more: pictures, reports, ties, other equilibria

@@ -65,7 +65,7 @@ solve nowhere.py:Game | nowhere.py
 solve broken.py:Game | broken.py & line 1
 solve stalling_games.py:Other | Other & Luck
 solve stalling_games.py | which game
-solve stalling_games.py:NoWayOut | no-way-out & give the players a way to end it
+solve stalling_games.py:NoWayOut | no-way-out & give a way to end it
 solve stalling_games.py:ForbiddenPig | forbidden-pig & for ever & banked=
 serve pig --game-memory inf | --game-memory is inf GB & at most
 advise pig target=9 --state banked=99,rival=0,turn=0 | pig & banked=99
@@ -204,6 +204,9 @@ certify pig players=3 target=4 --policy random,random | has 3 seats, and 2 polic
 certify pig players=3 target=4 --values v.npy | columns win_probability.0, win_probability.1
 certify pig target=4 --policy random,optimal | a policy for each seat is for three or more players
 solve super-six players=3 sticks=2 | too few for 3 players
+thumb pig --numbers -1 | --numbers is -1; it must be at least 1
+thumb pig --within -1 | --within is -1.0; it can't be less than 0
+learn pig --games 9 --workers 0 | --workers is 0; it must be from 1 to 256
 solve pig players=3 as=within | as=within is for one player or two
 solve craps as=within turns=0 | turns must be from 1
 solve pig as=average | no end

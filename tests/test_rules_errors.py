@@ -580,6 +580,14 @@ def test_names_of_actions_that_depend_on_the_state_are_told(tmp_path):
         ("player = 1", "no rule reads player; did you mean players?"),
         ("Players = 1", "no rule reads Players; did you mean players?"),
         ("def rewards(self, s, action): return 1", "no rule reads rewards; did you mean reward?"),
+        (
+            "def duration(self, s, action): return 2",
+            'duration() is never called: it is for objective = "average"',
+        ),
+        (
+            "def throw_text(self, s, throw): return 'none'",
+            "throw_text() is never called: it is for games with throws",
+        ),
     ],
 )
 def test_a_misspelled_name_is_told(tmp_path, written, said):
@@ -592,7 +600,15 @@ def test_a_misspelled_name_is_told(tmp_path, written, said):
 
 @pytest.mark.parametrize(
     ("wrong", "meant"),
-    [("self.lenght", "length"), ("s.mien", "mine"), ("math.sqr(4)", "sqrt"), ("Range(3)", "range")],
+    [
+        ("self.lenght", "length"),
+        ("s.mien", "mine"),
+        ("math.sqr(4)", "sqrt"),
+        ("Range(3)", "range"),
+        ("type(s)(mien=1)", "mine"),
+        ("s._replace(mien=1)", "mine"),
+        ("from rollwise import parameter; parameter(1, at_last=0)", "at_least"),
+    ],
 )
 def test_the_nearest_attribute_or_name_is_told(tmp_path, wrong, meant):
     given = own(

@@ -18,6 +18,12 @@ def spelled(*, python: str, command_line: str) -> str:
     return command_line if _on_command_line else python
 
 
+def argument(name: str) -> str:
+    """The name of an argument, or on the command line of its option."""
+    is_option = _on_command_line and name.isidentifier()
+    return f"--{name.replace('_', '-')}" if is_option else name
+
+
 @contextlib.contextmanager
 def words_of_the_command_line() -> Iterator[None]:
     """Within this context, messages name options; elsewhere they name arguments."""

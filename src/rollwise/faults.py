@@ -5,11 +5,14 @@ from __future__ import annotations
 import ast
 import builtins
 import difflib
+import inspect
+import re
 import sys
 import traceback
+from collections import ChainMap
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, reduce
 from operator import index
 from pathlib import Path
 from types import GeneratorType
@@ -19,6 +22,8 @@ PASSED_ON = (KeyboardInterrupt, MemoryError)
 
 LONGEST = 300
 DEEPEST = 100
+_WRONG_ARGUMENT = re.compile(r"([\w.]+)\(\) got an unexpected keyword argument '(\w+)'$")
+_WRONG_FIELD = re.compile(r"unexpected field names: \['(\w+)'")
 _HOUSE = Path(__file__).parent
 _SHEETS = _HOUSE / "games"
 
@@ -83,15 +88,21 @@ def fault_text(error: BaseException) -> str:
 
 
 def _meant(error: BaseException) -> str:
-    """The nearest known name to a misspelled attribute or variable: "; did you mean turn?"."""
+    """The nearest known name to a misspelled name or argument: "; did you mean turn?"."""
     known: set[str] = set()
+    wrong = getattr(error, "name", None)
     with suppress(Exception):  # `dir` may fail
+        frames = [{**f.f_globals, **f.f_locals} for f, _ in traceback.walk_tb(error.__traceback__)]
         if isinstance(error, AttributeError):
             known.update(dir(error.obj))
         elif isinstance(error, NameError):
-            for frame, _ in traceback.walk_tb(error.__traceback__):
-                known = {*frame.f_locals, *frame.f_globals, *dir(builtins)}
-    wrong = getattr(error, "name", None)
+            known = {*frames[-1], *dir(builtins)}
+        elif argument := _WRONG_ARGUMENT.search(str(error)):
+            first, *attributes = argument[1].split(".")
+            function = reduce(getattr, attributes, ChainMap(*reversed(frames))[first])
+            known, wrong = set(inspect.signature(function).parameters), argument[2]
+        elif field := _WRONG_FIELD.search(str(error)):  # of `_replace`
+            known, wrong = set(frames[-1]["self"]._fields), field[1]
     spelled = {name.lower(): name for name in sorted(known)}
     near = difflib.get_close_matches(wrong.lower(), spelled, 1) if isinstance(wrong, str) else []
     return f"; did you mean {spelled[near[0]]}?" if near else ""

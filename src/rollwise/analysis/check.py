@@ -38,7 +38,7 @@ from rollwise.errors import (
 from rollwise.game import Game, require_game
 from rollwise.graph import KEEP, StateGraph
 from rollwise.graph.choices import has_choice
-from rollwise.graph.endings import NO_END, describe, settle, staying_actions
+from rollwise.graph.endings import NO_END, describe, go_round, settle, staying_actions
 from rollwise.graph.policies import reachable_states
 from rollwise.many.seats import payoffs_of
 from rollwise.numbers.printed import how_many
@@ -226,8 +226,7 @@ def _look_for_endless_play(report: Report, game: Game, graph: StateGraph) -> boo
         return True
     stays = staying_actions(graph, endless)
     places = describe(graph, endless, stays, shown=5)
-    who = "players" if graph.players > 1 else "player"
-    text = f"the {who} can go round for ever in {how_many(len(endless), 'state')}: {places}"
+    text = f"{go_round(graph.players)} in {how_many(len(endless), 'state')}: {places}"
     if graph.players > 2:
         report.add("error", topic, f"{text}. A game for {graph.players} has to end")
         return False

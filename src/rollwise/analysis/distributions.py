@@ -28,7 +28,7 @@ from rollwise.derive.by_score import (
     whole_points,
 )
 from rollwise.derive.seats import take_seats
-from rollwise.errors import UsageError
+from rollwise.errors import ForMorePlayers, UsageError
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import actions_of, outcomes_of, summed
 from rollwise.graph.endings import regroup
@@ -256,6 +256,23 @@ def counted_play(
     return graph, policy, counted
 
 
+def _policies_of(game: Subject) -> Policies:
+    """The policies of a game for one player or two.
+
+    Raises
+    ------
+    ForMorePlayers
+    """
+    try:
+        return Policies.of(game)
+    except ForMorePlayers as error:
+        title, _, _ = str(error).partition(": this is")
+        raise ForMorePlayers(
+            f"{title}: this is for one player; `rollwise distribution` has results of each seat",
+            error.game,
+        ) from None
+
+
 def distributions(
     game: Subject,
     policy: AnyPolicy = "optimal",
@@ -281,7 +298,7 @@ def distributions(
     UsageError, RulesError
         The game has no points, or they aren't whole, or have no bound.
     """
-    policies = Policies.of(game)
+    policies = _policies_of(game)
     graph, plan, points = counted_play(policies.graph, policies.find(policy), count, points)
     low, high = points_to_come(graph, points)
     first = pointers(high - low + 1)
@@ -413,7 +430,7 @@ def distribution(
         The game has no points, or they aren't whole, or have no bound; or there isn't room for
         the probabilities needed at a time; or there is no such state.
     """
-    policies = Policies.of(game)
+    policies = _policies_of(game)
     if not 0 <= state < policies.graph.n_states:
         raise UsageError(
             f"state is {state}; the states of {policies.graph.title} are numbered from 0 to "

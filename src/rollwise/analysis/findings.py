@@ -193,9 +193,10 @@ def unnamed(graph: StateGraph) -> str:
 
 
 def misspelled(game: Game) -> list[str]:
-    """Parts of a rule sheet without effect, because their names are nearly words of the language.
+    """Parts of a rule sheet without effect: misspelled, or for games of another kind.
 
-    Each is told in a line with the word. Names that a function of the rule sheet reads are helpers.
+    Their names are nearly words of the language. Each is told in a line with the word. Names that a
+    function of the rule sheet reads are helpers.
     """
     kinds = type(game).__mro__[: type(game).__mro__.index(Game)]
     own = {
@@ -212,7 +213,23 @@ def misspelled(game: Game) -> list[str]:
     for name in sorted(own.keys() - read - set(words)):
         if close := difflib.get_close_matches(name.lower(), words, 1, ALIKE):
             findings.append(f"no rule reads {name}; did you mean {close[0]}?")
-    return findings
+    return findings + _never_called(game)
+
+
+def _never_called(game: Game) -> list[str]:
+    """Methods of a rule sheet without effect in games of its kind, each in a line."""
+    kind, needs = type(game), dict[str, str]()
+    if not game.has_throws:
+        needs = dict.fromkeys(("throw_text", "throw_cells", "kept_features"), "games with throws")
+    # a property or a parameter may allow averages
+    fixed = isinstance(kind.objective, str) and "objective" not in game.parameters
+    if fixed and game.objective != "average":
+        needs["duration"] = 'objective = "average"'
+    return [
+        f"{name}() is never called: it is for {what}"
+        for name, what in needs.items()
+        if getattr(kind, name) is not getattr(Game, name)
+    ]
 
 
 def look_at_progress(

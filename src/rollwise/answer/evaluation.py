@@ -24,7 +24,7 @@ from typing import Any, NamedTuple, Self, TypeAlias, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.answer.average import average_of_policy
+from rollwise.answer.average import average_of_policy, with_home_of
 from rollwise.answer.certified import Certified, solve_and_certify
 from rollwise.answer.references import AnyPolicy, Policies, Subject, are_policies
 from rollwise.derive.average import Average
@@ -606,6 +606,11 @@ def evaluate(
     policies = without_a_list(game, policy)
     graph, mine = policies.graph, policies.find(policy)  # type: ignore[arg-type]
     theirs = None if against is None else _opponent(policies, against)
+    how: dict[str, Any] = {"method": method}
+    if isinstance(policies.game, Average) and method == "exact" and starts in (None, [0]):
+        how["average"] = average_of_policy(policies.game, mine)
+        if (moved := with_home_of(policies.game, mine)) is not policies.game:
+            graph = moved.derive()  # the policy doesn't return to the home of best play
     seats = take_seats(graph, [mine] if theirs is None else [mine, theirs], starts)
     certificate, theta, history = None, None, list[float]()
     if method == "exact":
@@ -616,9 +621,7 @@ def evaluate(
     names, bounds = (mine.name, mine.name if theirs is None else theirs.name), None
     if certificate is not None:
         bounds = certificate.bounds
-    how: dict[str, Any] = {"method": method, "history": history, "theta": theta}
-    if isinstance(policies.game, Average) and method == "exact":
-        how["average"] = average_of_policy(policies.game, mine)
+    how |= {"history": history, "theta": theta}
     ties = ties_between(graph, mine, theirs, 0 if starts is None else starts)
     return Evaluation.of(graph, names, seats, result, bounds, **how, ties=ties)
 

@@ -51,6 +51,7 @@ from rollwise.builders import Progress
 from rollwise.engine import sweeps
 from rollwise.engine.search import Moved, Search
 from rollwise.errors import EndlessPlay, UsageError
+from rollwise.graph.endings import go_round
 from rollwise.layers import Layer, in_solving_order
 from rollwise.machine import memory_limits
 from rollwise.machine.interrupts import Clock
@@ -238,7 +239,7 @@ class LayerLengths:
             return
         rules, state = self._layers.rules, self._layers.state(begin + int(staying[0]))
         raise EndlessPlay(
-            f"{rules.game.name}: the players can go round for ever, as from the state "
+            f"{rules.game.name}: {go_round(rules.game.players)}, as from the state "
             f"{rules.state_text(state)}"
         )
 

@@ -32,7 +32,7 @@ from rollwise.faults import one_line
 from rollwise.game import Game, require_game
 from rollwise.graph import NO_THROW, ROLLS_LEFT, StateGraph
 from rollwise.graph.choices import are_best, has_choice, is_throw, look_ahead, summed, taken
-from rollwise.graph.endings import describe, end_components
+from rollwise.graph.endings import describe, end_components, go_round
 from rollwise.graph.policies import Policy
 from rollwise.graph.view import State
 from rollwise.machine.parquet_files import read_parquet
@@ -528,6 +528,4 @@ def lasting_policy(graph: StateGraph, aim: str) -> Policy:
             return first_chosen(of_moves, found.values, certificate.bounds, aim)
     endless = end_components(of_moves)
     places = describe(of_moves, endless.states, endless.stays)
-    raise EndlessPlay(
-        f"{graph.title} has no policy {aim!r}: the players can go round for ever: {places}"
-    )
+    raise EndlessPlay(f"{graph.title} has no policy {aim!r}: {go_round(graph.players)}: {places}")

@@ -153,9 +153,12 @@ def solve_whole(
 
         run = run._replace(found=beside_truth(graph, run.found))
     if np.isinf(run.found.values[0]):
-        from rollwise.graph.endings import NO_END
+        from rollwise.graph.endings import NO_END, describe, end_components
 
-        raise EndlessPlay(f"{graph.title}: {NO_END}")
+        found = end_components(graph)
+        circle = np.flatnonzero((found.number >= 0) & np.isinf(run.found.values))
+        place = describe(graph, circle, found.stays, shown=1)
+        raise EndlessPlay(f"{graph.title}: {NO_END}. Play goes round at {place}")
     seconds = {"compile": built.compile_seconds, "build": built.build_seconds}
     return Solution.of_run(graph, game, run, tolerance, seconds)
 

@@ -227,8 +227,11 @@ class _Building:
         try:
             compiled_rules(self.rules)
         except NotCompilable as error:
+            rules, reason = "the rules", str(error)
+            if (form := self.rules.game.parameters.get("as")) is not None:
+                rules, reason = f"the rules of as={form}", f"mode 'auto' compiles those of {name}"
             _warn(
-                f"{name}: the rules can't be compiled and are interpreted, which is slower: {error}"
+                f"{name}: {rules} can't be compiled and are interpreted, which is slower: {reason}"
             )
             self.compile_seconds = time.perf_counter() - started
             return None

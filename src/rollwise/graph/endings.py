@@ -35,8 +35,8 @@ WORTH = {"draw": 0.0, "lose": -1.0}  # of endless play, to a player who stays wi
 MOST_ROUNDS = 100_000  # of value iteration, for the cost of a round
 SHOWN = 3
 NO_END = (
-    "From the start no player can be sure to bring play to an end, and endless play costs without "
-    "bound; give the players a way to end it"
+    "From the start the player can't be sure to bring play to an end, and endless play costs "
+    "without bound; give a way to end it"
 )
 
 
@@ -344,11 +344,16 @@ def _merge_turns(graph: StateGraph) -> Settled:
         if not graph.action_reward.any():
             remedies.append('say what endless play is worth (endless = "draw" or "lose")')
         raise EndlessPlay(
-            f"{graph.game}: the players can go round for ever, so the game has no certain value: "
+            f"{graph.game}: {go_round(graph.players)}, so the game has no certain value: "
             f"{describe(graph, found.states, found.stays)}. {remedy_of(graph, *remedies)}"
         )
     passes = np.logical_or.reduceat(graph.outcome_passes, graph.outcome_indptr[:-1])
     return merge(graph, end_components(graph, ~passes), WORTH[graph.endless])
+
+
+def go_round(players: int) -> str:
+    """The fault of endless play, in words, in a game for so many players."""
+    return f"the player{'s' if players > 1 else ''} can go round for ever"
 
 
 def remedy_of(graph: StateGraph, *others: str) -> str:

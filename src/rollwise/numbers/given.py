@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 
-from rollwise.errors import UsageError
+from rollwise.errors import UsageError, argument
 
 
 def whole_number(name: str, given: object, low: int, high: int | None = None) -> int:
@@ -23,5 +23,5 @@ def whole_number(name: str, given: object, low: int, high: int | None = None) ->
     if number < low or (high is not None and number > high):
         span = f"at least {low}" if high is None else f"from {low} to {high:,}"
         shown = given if isinstance(given, int | float) else repr(given)
-        raise UsageError(f"{name} is {shown}; it must be {kind}{span}")
+        raise UsageError(f"{argument(name)} is {shown}; it must be {kind}{span}")
     return number

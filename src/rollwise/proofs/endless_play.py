@@ -74,11 +74,11 @@ def require_ending(graph: StateGraph) -> None:
     """
     endless = endless_states(graph)
     if len(endless):
-        from rollwise.graph.endings import describe, remedy_of, staying_actions
+        from rollwise.graph.endings import describe, go_round, remedy_of, staying_actions
 
         places = describe(graph, endless, staying_actions(graph, endless))
         raise EndlessPlay(
-            f"{graph.game}: the players can go round for ever: {places}. This needs rules in which "
+            f"{graph.game}: {go_round(graph.players)}: {places}. This needs rules in which "
             f"every play ends. {remedy_of(graph, 'count the turns in the state')}"
         )
 

@@ -149,8 +149,8 @@ def evaluate(
         write_history(history, evaluation.history)
     finished = evaluation.status is Status.CONVERGED
     resting = None if mine is None else ties_between(graph, mine, theirs, s)
-    average = None
-    if chosen.made_from.objective == "average" and finished and state is None:
+    average = evaluation.average
+    if average is None and chosen.made_from.objective == "average" and finished and state is None:
         from rollwise.answer.average import average_of_policy
 
         assert mine is not None
@@ -185,9 +185,7 @@ def _evaluated(
     A rule of thumb of a large game is followed turn by turn, from the start, without a policy.
     """
     from rollwise.answer import kept
-    from rollwise.answer.average import with_home_of
     from rollwise.answer.evaluation import evaluate
-    from rollwise.derive.average import Average
 
     with Progress() as progress:
         of_start = method == "exact" and names[1] is None and position is None and not all_states
@@ -209,10 +207,8 @@ def _evaluated(
         progress("evaluating", 0, None)
         # sweeps are counted as the textbooks do it: over the whole game
         starts = [s] if method == "exact" and not all_states else None
-        if of_start and isinstance(game, Average):
-            graph = with_home_of(game, mine).derive()
-        found = evaluate(graph, mine, theirs, method=method, starts=starts, **options)
-    return graph, s, mine, theirs, found
+        found = evaluate(policies, mine, theirs, method=method, starts=starts, **options)
+    return found.graph, s, mine, theirs, found
 
 
 def _check_rows(table: bool, state: str | None, **rows: Any) -> None:
