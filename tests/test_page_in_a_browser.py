@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from browser import NINTH_SQUARE, OWN_PIECE, Browser, heading
 from tests.little_games import Faces, Hills, HostileNames, Lamplighters, PassAChip
+from tests.test_enumerations import RULES
 
 import rollwise
 from rollwise import Solution
@@ -195,7 +196,8 @@ def test_the_map_is_explored(browser: Browser, pages: Any, name: str) -> None:
     browser.click("#tab-strategy")
     fields = solution.graph.field_names
     for state in choices[:: max(1, len(choices) // 6)]:
-        wanted = {**state.address["state"], "thrown": " ".join(map(str, state.throw))}
+        wanted = {name.replace("_", " "): n for name, n in state.address["state"].items()}
+        wanted["thrown"] = " ".join(map(str, state.throw))
         for _ in range(2):  # which throws there are depends on the position
             browser.js(
                 "(wanted => { const places = '#strategy select, #strategy input';"
@@ -610,6 +612,22 @@ def test_cards_and_maps_have_room_and_names_on_a_phone(browser: Browser, tmp_pat
         browser.wait("document.querySelector('.map canvas').clientHeight > 40")
         assert text in text_of(browser, ".strategy")
     browser.screen(1280, 800)
+    assert browser.errors == []
+
+
+def test_the_axes_of_the_map_have_the_words_of_enumerations(
+    browser: Browser, tmp_path: Path
+) -> None:
+    (tmp_path / "lights.py").write_text(RULES)
+    rollwise.solve(find(str(tmp_path / "lights.py"))()).page(tmp_path / "page.html")
+    browser.visit(tmp_path / "page.html")
+    browser.js(
+        "window.drawn = []; const pen = CanvasRenderingContext2D.prototype;"
+        "const plain = pen.fillText; pen.fillText = function(text, ...place) {"
+        " drawn.push(text); plain.call(this, text, ...place); }; 0"
+    )
+    browser.click("#tab-strategy")
+    browser.wait("drawn.includes('green') && drawn.includes('dark_blue')")
     assert browser.errors == []
 
 
