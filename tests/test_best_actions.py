@@ -15,6 +15,7 @@ import rollwise
 from rollwise import AGAIN, END, LOSE, PASS, WIN, Game
 from rollwise.answer.evaluation import best_response
 from rollwise.builders import build
+from rollwise.games.pig import Pig
 from rollwise.graph.choices import are_best, look_ahead, taken
 
 
@@ -159,3 +160,8 @@ def test_the_action_taken_leads_out_of_waiting_that_costs_nothing(waiting):
     ahead = look_ahead(graph, graph.fields[:, 0].astype(np.float64), np.zeros(graph.n_states))
     assert graph.action_label[taken(graph, ahead)].tolist() == [1, 1, 1]
     assert are_best(graph, ahead).sum() == (3 if waiting else 6)
+
+
+def test_an_action_that_wins_for_certain_has_no_error():
+    (hold,) = (a for a in rollwise.solve(Pig(target=5)).advise((3, 0, 2)).actions if a.value == 1)
+    assert (hold.error_bound, hold.action) == (0.0, "hold")

@@ -365,6 +365,14 @@ def test_a_bar_has_the_colour_of_its_player(browser: Browser, pages: Any) -> Non
 def test_a_game_of_one_position_says_so(browser: Browser, pages: Any) -> None:
     browser.visit(pages("who-stops")[0])
     assert text_of(browser, ".place .words") == "There is only one position."
+    browser.click("#tab-strategy")
+    assert browser.js("document.querySelector('.map').clientHeight") == 0
+
+
+def test_an_optimal_policy_is_said_to_be_as_good(browser: Browser, tmp_path: Path) -> None:
+    rollwise.solve(GamblersProblem(capital=3, goal=5)).page(tmp_path / "page.html")
+    browser.visit(tmp_path / "page.html")
+    assert "bold is as good, within the certified error" in text_of(browser, ".measures")
 
 
 def test_a_board_that_does_not_fit_is_scrolled_by_keys(browser: Browser, pages: Any) -> None:

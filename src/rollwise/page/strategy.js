@@ -131,7 +131,7 @@ export class StrategyView {
     const { x, y, cells, place } = slice;
     const isSet = (f) => Boolean(game.members?.(f, 0));
     const varying = game.fieldNames.flatMap((_, f) => ((slice.numbers[f].length > 1 && !isSet(f)) || f === x || f === y ? [[f, game.label(f)]] : []));
-    this.mapPlace.hidden = isSet(x) || varying.length === 0;
+    this.mapPlace.hidden = isSet(x) || (y === undefined && slice.numbers[x].length < 2);
     this.axisControls.forEach((control, k) => this.#offer(control, varying, [x, y][k]));
     this.controls.forEach((_, f) => this.#offerNumbers(f, slice));
     const thrown = place.thrown ? place.thrown.join(" ") : "";
