@@ -13,9 +13,10 @@ from little_games import RandomTable, Spot
 
 import rollwise
 from rollwise import AGAIN, END, LOSE, PASS, WIN, Game
+from rollwise.answer.advice import advise
 from rollwise.answer.evaluation import best_response
 from rollwise.builders import build
-from rollwise.games.pig import Pig
+from rollwise.games.threes import Threes
 from rollwise.graph.choices import are_best, look_ahead, taken
 
 
@@ -162,6 +163,7 @@ def test_the_action_taken_leads_out_of_waiting_that_costs_nothing(waiting):
     assert are_best(graph, ahead).sum() == (3 if waiting else 6)
 
 
-def test_an_action_that_wins_for_certain_has_no_error():
-    (hold,) = (a for a in rollwise.solve(Pig(target=5)).advise((3, 0, 2)).actions if a.value == 1)
-    assert (hold.error_bound, hold.action) == (0.0, "hold")
+def test_the_points_of_the_last_die_are_known_without_an_error():
+    solution = rollwise.solve(Threes(dice=1))
+    (only,) = advise(solution, solution.graph.view.find((0, 0, 0, 0, 0, 1, 0, 0)).index).actions
+    assert (only.value, only.error_bound) == (4.0, 0.0)
