@@ -623,6 +623,20 @@ def test_cards_and_maps_have_room_and_names_on_a_phone(browser: Browser, tmp_pat
     assert browser.errors == []
 
 
+def test_the_choices_lie_above_the_fold_on_a_phone_on_its_side(
+    browser: Browser, pages: Any
+) -> None:
+    browser.screen(800, 360)
+    browser.visit(pages("super-six")[0])
+    begin(browser, 2)
+    low, tabs = browser.js(
+        "['.ask button', '[role=tablist]'].map((one) =>"
+        " document.querySelector(one).getBoundingClientRect()).map((box, k) => k ? box.top : box.bottom)"
+    )
+    assert low < tabs
+    browser.screen(1280, 800)
+
+
 def test_the_axes_of_the_map_have_the_words_of_enumerations(
     browser: Browser, tmp_path: Path
 ) -> None:
