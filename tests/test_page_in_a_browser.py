@@ -631,7 +631,8 @@ def test_the_choices_lie_above_the_fold_on_a_phone_on_its_side(
     begin(browser, 2)
     low, tabs = browser.js(
         "['.ask button', '[role=tablist]'].map((one) =>"
-        " document.querySelector(one).getBoundingClientRect()).map((box, k) => k ? box.top : box.bottom)"
+        " document.querySelector(one).getBoundingClientRect())"
+        ".map((box, k) => k ? box.top : box.bottom)"
     )
     assert low < tabs
     browser.screen(1280, 800)
