@@ -191,7 +191,7 @@ def page(
     """Write a page that plays and coaches without a network.
 
     --out FILE  A .html file; GAME.html unless given.
-    --policy P  Also play against it; may be repeated. {POLICIES}
+    --policy P  Another opponent; may be repeated. {POLICIES}
     """
 
     chosen = read_game(game, parameters)
@@ -232,7 +232,7 @@ def export(
 
     --to FORMAT       prism, drn, umb, parquet, json, npz, lp or mps; efg of a game with hidden
                       dice.
-    --out FILE        Where to; text is printed otherwise.
+    --out FILE        The file to write; else text is printed.
     --against POLICY  In a model or program: the policy of all players but the first.
     --program TEXT    In lp and mps: linear-programming (the default) or mixed-integer.
     """
