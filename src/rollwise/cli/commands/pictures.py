@@ -137,8 +137,10 @@ def plot(
         from rollwise.coach.json_lines import made_scores
 
         choices["made"] = tuple(made_scores(with_, Policies.of(solution)).tolist())
-    figure, title = draw(solution, kind, **choices), f"{solution.graph.title}: {kind}"
-    write_figure(figure, place, title, width or 1100)
+    with Progress() as progress:
+        progress("drawing", 0, None)
+        figure, title = draw(solution, kind, **choices), f"{solution.graph.title}: {kind}"
+        write_figure(figure, place, title, width or 1100)
     render(Plotted.at(solution.graph, place))
 
 
@@ -269,5 +271,7 @@ def export(
             write(solution, place, to, against, **kind)
             streams.write(place.read_text(encoding="utf-8"))
         return
-    write(solution, out, to, against, **kind)
+    with Progress() as progress:
+        progress("writing", 0, None)
+        write(solution, out, to, against, **kind)
     render(Exported.on(graph, format=to, file=str(out), **sizes(graph)))
