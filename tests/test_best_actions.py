@@ -13,8 +13,10 @@ from little_games import RandomTable, Spot
 
 import rollwise
 from rollwise import AGAIN, END, LOSE, PASS, WIN, Game
+from rollwise.answer.advice import advise
 from rollwise.answer.evaluation import best_response
 from rollwise.builders import build
+from rollwise.games.threes import Threes
 from rollwise.graph.choices import are_best, look_ahead, taken
 
 
@@ -159,3 +161,9 @@ def test_the_action_taken_leads_out_of_waiting_that_costs_nothing(waiting):
     ahead = look_ahead(graph, graph.fields[:, 0].astype(np.float64), np.zeros(graph.n_states))
     assert graph.action_label[taken(graph, ahead)].tolist() == [1, 1, 1]
     assert are_best(graph, ahead).sum() == (3 if waiting else 6)
+
+
+def test_the_points_of_the_last_die_are_known_without_an_error():
+    solution = rollwise.solve(Threes(dice=1))
+    (only,) = advise(solution, solution.graph.view.find((0, 0, 0, 0, 0, 1, 0, 0)).index).actions
+    assert (only.value, only.error_bound) == (4.0, 0.0)

@@ -171,6 +171,9 @@ def test_pictures_name_members(sheet):
     named = [a for a in (figure.layout.xaxis, figure.layout.yaxis) if a.ticktext]
     assert [list(one.ticktext) for one in named] == [["red", "green", "dark_blue"]]
     assert [list(one.tickvals) for one in named] == [[0, 1, 7]]
+    boxes = solution.plot("boxes", where="steps == 0")
+    assert list(boxes.layout.yaxis.ticktext) == ["red", "green", "dark_blue"]
+    assert any("dark_blue<br>" in text for trace in boxes.data for text in trace.text or ())
     # only the steps have a bar, of three parts
     assert Cards(solution).html(0, "the first").count('height="16.0"') == 3
 

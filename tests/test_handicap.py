@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 from balance_games import figures_of_games
-from cli_runner import output
+from cli_runner import output, refusal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from little_games import RandomTable
@@ -432,3 +432,8 @@ def test_a_loss_whose_range_is_unknown_is_marked(tmp_path):
     assert re.search(r"at=3 .* 3\.8843\n", said)
     said = output("balance", "tug.py", "--evaluations", "0", cwd=tmp_path)
     assert "wins 38.6364 %: behind by 0.2334 of the luck" in said
+
+
+def test_a_head_start_without_a_range_is_refused_with_its_own_field_in_the_remedy():
+    said = refusal("handicap", "pig", "target=9", "--points", "banked")
+    assert "write banked=20..120" in said

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from browser import NINTH_SQUARE, OWN_PIECE, Browser, heading
 from tests.little_games import Faces, Hills, HostileNames, Lamplighters, PassAChip
+from tests.test_enumerations import RULES
 
 import rollwise
 from rollwise import Solution
@@ -195,7 +196,8 @@ def test_the_map_is_explored(browser: Browser, pages: Any, name: str) -> None:
     browser.click("#tab-strategy")
     fields = solution.graph.field_names
     for state in choices[:: max(1, len(choices) // 6)]:
-        wanted = {**state.address["state"], "thrown": " ".join(map(str, state.throw))}
+        wanted = {name.replace("_", " "): n for name, n in state.address["state"].items()}
+        wanted["thrown"] = " ".join(map(str, state.throw))
         for _ in range(2):  # which throws there are depends on the position
             browser.js(
                 "(wanted => { const places = '#strategy select, #strategy input';"
@@ -363,6 +365,14 @@ def test_a_bar_has_the_colour_of_its_player(browser: Browser, pages: Any) -> Non
 def test_a_game_of_one_position_says_so(browser: Browser, pages: Any) -> None:
     browser.visit(pages("who-stops")[0])
     assert text_of(browser, ".place .words") == "There is only one position."
+    browser.click("#tab-strategy")
+    assert browser.js("document.querySelector('.map').clientHeight") == 0
+
+
+def test_an_optimal_policy_is_said_to_be_as_good(browser: Browser, tmp_path: Path) -> None:
+    rollwise.solve(GamblersProblem(capital=3, goal=5)).page(tmp_path / "page.html")
+    browser.visit(tmp_path / "page.html")
+    assert "bold is as good, within the certified error" in text_of(browser, ".measures")
 
 
 def test_a_board_that_does_not_fit_is_scrolled_by_keys(browser: Browser, pages: Any) -> None:
@@ -610,6 +620,37 @@ def test_cards_and_maps_have_room_and_names_on_a_phone(browser: Browser, tmp_pat
         browser.wait("document.querySelector('.map canvas').clientHeight > 40")
         assert text in text_of(browser, ".strategy")
     browser.screen(1280, 800)
+    assert browser.errors == []
+
+
+def test_the_choices_lie_above_the_fold_on_a_phone_on_its_side(
+    browser: Browser, pages: Any
+) -> None:
+    browser.screen(800, 360)
+    browser.visit(pages("super-six")[0])
+    begin(browser, 2)
+    low, tabs = browser.js(
+        "['.ask button', '[role=tablist]'].map((one) =>"
+        " document.querySelector(one).getBoundingClientRect())"
+        ".map((box, k) => k ? box.top : box.bottom)"
+    )
+    assert low < tabs
+    browser.screen(1280, 800)
+
+
+def test_the_axes_of_the_map_have_the_words_of_enumerations(
+    browser: Browser, tmp_path: Path
+) -> None:
+    (tmp_path / "lights.py").write_text(RULES)
+    rollwise.solve(find(str(tmp_path / "lights.py"))()).page(tmp_path / "page.html")
+    browser.visit(tmp_path / "page.html")
+    browser.js(
+        "window.drawn = []; const pen = CanvasRenderingContext2D.prototype;"
+        "const plain = pen.fillText; pen.fillText = function(text, ...place) {"
+        " drawn.push(text); plain.call(this, text, ...place); }; 0"
+    )
+    browser.click("#tab-strategy")
+    browser.wait("drawn.includes('green') && drawn.includes('dark_blue')")
     assert browser.errors == []
 
 

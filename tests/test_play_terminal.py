@@ -97,3 +97,21 @@ def test_a_stopped_game_is_kept_and_taken_up_again(tmp_path, how, code):
     assert "The game again:" in shown
     document = json.loads(output("review", "pig", "pig.game", "target=20", "--json", cwd=tmp_path))
     assert document["ledgers"][0]["over"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("line", "stage"),
+    [("plot pig target=9", "drawing"), ("export pig target=9 --to npz", "writing")],
+)
+def test_slow_pictures_and_exports_tell_what_they_do(tmp_path, line, stage):
+    """On a terminal after a second of silence; here at once."""
+    shown = pexpect.run(
+        f'{sys.executable} -c "import rollwise.cli.progress as p; p.SILENCE = 0.0; '
+        f'from rollwise.cli import main; main()" {line} --out {tmp_path}/of-pig.'
+        + ("html" if stage == "drawing" else "npz"),
+        encoding="utf-8",
+        timeout=120,
+    )
+    assert stage in shown
+    assert "wrote " in shown

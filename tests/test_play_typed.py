@@ -44,6 +44,13 @@ def test_a_game_that_goes_on_for_ever_can_be_stopped(tmp_path):
     assert "few are good" in output("review", PIT, "pit.game", cwd=tmp_path)
 
 
+def test_choices_that_are_numbers_have_their_unit(tmp_path):
+    shown = play(tmp_path, "dice-blackjack", "--seed", "4", typed="2 dice / 2 coins / q").stdout
+    assert shown.count("1 die") > 1
+    assert "you throw" in shown
+    assert "'2 coins' can't be done here" in shown
+
+
 # ---- nothing is lost
 
 

@@ -244,6 +244,14 @@ def test_three_players_are_in_tournaments_in_python_as_on_the_command_line():
         tournament(game, entered, workers=2)
 
 
+@pytest.mark.parametrize("players", [2, 3])
+def test_a_tournament_says_its_stage_before_the_first_pair_is_played(players):
+    game, calls = Pig(players=players, target=6), []
+    tournament(game, ["optimal", "random"], progress=lambda *told: calls.append(told))
+    begun = [(done, total) for stage, done, total in calls if stage in ("pairs", "seatings")]
+    assert begun[0][0] == 0 < begun[0][1]
+
+
 def test_simulated_tournaments_name_what_has_so_many_games():
     options = ("--policies", "random,optimal", "--no-exact", "--games", "10", "--seed", "1")
     assert "10 games a policy, seed 1" in output("tournament", "craps", *options)

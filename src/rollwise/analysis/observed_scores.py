@@ -32,6 +32,7 @@ from rollwise.game import Game
 from rollwise.graph import StateGraph
 from rollwise.graph.policies import Policy
 from rollwise.machine.atomic_files import read_text
+from rollwise.numbers.printed import how_many
 from rollwise.play.games import Stepper
 from rollwise.words import Words
 
@@ -77,7 +78,8 @@ def read_scores(path: Path) -> Ints:
         except (ValueError, OverflowError):
             raise UsageError(f"{path}, line {number}: {line!r} isn't a whole number") from None
     if len(scores) < LEAST_SCORES:
-        raise UsageError(f"{path} holds {len(scores)} scores; a test needs at least {LEAST_SCORES}")
+        found = how_many(len(scores), "score")
+        raise UsageError(f"{path} holds {found}; a test needs at least {LEAST_SCORES}")
     return np.array(scores, np.int64)
 
 

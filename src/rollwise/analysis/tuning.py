@@ -186,7 +186,8 @@ def values_of(text: str) -> tuple[str, list[str]]:
     """
     name, equals, listed = text.partition("=")
     if not equals or not name or not listed:
-        raise ParameterError(f"{text!r} isn't a range; write target=20..120, or sides=4,6,8")
+        name = name or "target"
+        raise ParameterError(f"{text!r} isn't a range; write {name}=20..120, or {name}=4,6,8")
     match = _RANGE.fullmatch(listed)
     if match is None:
         return name, [value.strip() for value in listed.split(",")]

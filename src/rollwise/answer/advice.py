@@ -202,7 +202,7 @@ def _error_bound(solution: Solution, action: Action, value: float) -> float:
         if not outcome.is_over:
             doubt += chance * Fraction(float(solution.error_bounds[outcome.target]))
     off = doubt + abs(worth - Fraction(value))
-    return float(np.nextafter(float(off), np.inf))
+    return float(np.nextafter(float(off), np.inf)) if off else 0.0
 
 
 def _seats_bound(solution: Solution, here: State) -> float:

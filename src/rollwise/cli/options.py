@@ -94,7 +94,7 @@ PolicyOption = Annotated[
 
 
 PositionOption = Annotated[
-    str | None, typer.Option(metavar="FIELD=N,...", help="A position, and not the start.")
+    str | None, typer.Option(metavar="FIELD=N,...", help="A position other than the start.")
 ]
 
 
@@ -112,8 +112,8 @@ OptionalGameArgument = Annotated[
     str | None,
     typer.Argument(
         metavar="[GAME]",
-        help="A game's name (`rollwise games` lists them), or path/to/file.py:ClassName. A kept "
-        "game says it itself, unless its rules are in a file of yours.",
+        help="A game's name (`rollwise games` lists them), or path/to/file.py:ClassName. A saved "
+        "game names its own, unless its rules are in a file of yours.",
     ),
 ]
 

@@ -451,10 +451,11 @@ class TerminalGame:
             self._show_values(choices, numbered)
         elif numbered and len(choices) <= LONG_MENU:
             for number, choice in enumerate(choices, start=1):
-                self.tell((f"  {number:>2}  {choice.name}", ""))
+                self.tell((f"  {number:>2}  {self.table.called(choice.name)}", ""))
         else:
             marks = [f"{n}  " if numbered else "" for n in range(1, len(choices) + 1)]
-            texts = [mark + choice.name for mark, choice in zip(marks, choices, strict=True)]
+            names = [self.table.called(choice.name) for choice in choices]
+            texts = [mark + name for mark, name in zip(marks, names, strict=True)]
             self.console.print(Padding(Columns(map(Text, texts), padding=(0, 3)), (0, 0, 0, 2)))
 
     def _show_values(self, choices: Sequence[Choice], numbered: bool) -> None:
@@ -466,7 +467,7 @@ class TerminalGame:
         for number, choice in enumerate(choices, start=1):
             grid.add_row(
                 str(number) if numbered else "",
-                Text(choice.name),
+                Text(self.table.called(choice.name)),
                 self.figures.level(choice.value),
                 "" if choice.is_best else self.figures.cost(choice.cost),
                 style="bold" if choice.is_best else None,
@@ -505,7 +506,7 @@ class TerminalGame:
         cost = self.figures.cost_text(remark.cost)
         grade = f"a {remark.grade} choice: " if remark.grade else ""
         self.tell(("    coach: ", "magenta"), (f"{grade}it costs {cost}; ", ""),
-                  (f"better: {remark.best}", "bold"))  # fmt: skip
+                  (f"better: {self.table.called(remark.best)}", "bold"))  # fmt: skip
 
     # ---- typed input
 

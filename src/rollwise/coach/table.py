@@ -161,8 +161,15 @@ class Table:
             actions.
         """
         labels = self.graph.view[s].labels
+        number, _, unit = text.strip().partition(" ")
+        text = number if unit in self.game.action_unit else text
         index = self.graph.vocabulary.find_typed(labels, text, in_menu=in_menu)
         return self.actions(s)[index]
+
+    def called(self, name: str) -> str:
+        """The name of a choice in a menu: a mere number has its unit, ``2 dice``."""
+        unit = self.game.action_unit
+        return f"{name} {unit[name != '1']}" if unit and name.isdecimal() else name
 
     def outcomes(self, action: int) -> range:
         """The outcomes of an action, as indices into the graph's arrays."""

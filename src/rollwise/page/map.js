@@ -3,6 +3,7 @@
 const LIGHT = ["#9ecae9", "#f5b56b", "#a8d7a0", "#d9b3e6", "#f2a3a0", "#e8dc7d", "#b8b8c8", "#8fd3cf", "#d8c3a5", "#dddddd"];
 const DARK = ["#2f6f9f", "#b06a12", "#3b7d3a", "#7d4f96", "#a8423d", "#8a7d14", "#5f5f72", "#2a7f7a", "#7a6040", "#555555"];
 const GRAIN = 6; // pixels of a texture before it is repeated
+const FONT = "12px system-ui, sans-serif";
 
 const isDark = () => matchMedia("(prefers-color-scheme: dark)").matches;
 
@@ -39,11 +40,15 @@ export function swatch(rank) {
   return canvas;
 }
 
-// Draw a map. Returns a function from places on it to positions.
-export function drawMap(canvas, { xs, ys, rows, ranked, xName, yName, at, text = String }) {
+// Draw a map, with a text for each number of an axis. Returns functions from places on it to positions.
+export function drawMap(canvas, { xs, ys, xTexts, yTexts, rows, ranked, at }) {
   const wide = Math.min(canvas.parentElement.clientWidth || 320, 720);
-  const [left, top] = [44, 22];
-  const cell = Math.max(3, Math.min(28, Math.floor((wide - left - 8) / Math.max(1, xs.length))));
+  const context = canvas.getContext("2d");
+  context.font = FONT;
+  const room = (texts) => 6 + Math.max(...texts.map((each) => context.measureText(each).width));
+  const [left, top] = [Math.max(44, Math.min(room(yTexts) + 4, wide / 2)), 22];
+  const across = Math.max(26, room(xTexts)); // room for a text above a column
+  const cell = Math.max(3, Math.min(Math.max(28, across), Math.floor((wide - left - 8) / Math.max(1, xs.length))));
   const high = Math.max(3, Math.min(ys.length > 1 ? cell : 28, Math.floor(900 / Math.max(1, ys.length))));
   const [width, height] = [left + xs.length * cell + 8, top + ys.length * high + 8];
   const ratio = window.devicePixelRatio || 1;
@@ -51,7 +56,6 @@ export function drawMap(canvas, { xs, ys, rows, ranked, xName, yName, at, text =
   canvas.height = Math.min(8000, height * ratio);
   canvas.style.width = `${width}px`;
   canvas.style.height = `${height}px`;
-  const context = canvas.getContext("2d");
   context.scale(ratio, ratio);
   const ink = getComputedStyle(canvas).color;
   const fills = ranked.map((_, rank) => texture(context, rank));
@@ -68,7 +72,7 @@ export function drawMap(canvas, { xs, ys, rows, ranked, xName, yName, at, text =
     context.fillStyle = fills[ranked.indexOf(name)];
     context.fillRect(x, y, cell - (cell > 6 ? 1 : 0), high - (high > 6 ? 1 : 0));
   }));
-  axes(context, { xs, ys, xName, yName, left, top, cell, high, ink, text });
+  axes(context, { xs, ys, xTexts, yTexts, left, top, cell, high, across, ink });
   const here = [xs.indexOf(at[0]), ys.indexOf(at[1])];
   if (here[0] >= 0 && here[1] >= 0) {
     context.strokeStyle = ink;
@@ -91,18 +95,19 @@ export function drawMap(canvas, { xs, ys, rows, ranked, xName, yName, at, text =
   };
 }
 
-function axes(context, { xs, ys, xName, yName, left, top, cell, high, ink, text }) {
+function axes(context, { xs, ys, xTexts, yTexts, left, top, cell, high, across, ink }) {
   context.fillStyle = ink;
-  context.font = "12px system-ui, sans-serif";
+  context.font = FONT;
   context.textBaseline = "middle";
-  // the indices of numbers with room for their names: all, or the round ones
-  const named = (numbers, size, room) => {
+  // the indices of numbers with room for their texts: all, or the round ones; of words some
+  const named = (numbers, texts, size, room) => {
+    if (texts.some((each, i) => each !== String(numbers[i]))) return [...numbers.keys()].filter((i) => i % Math.ceil(room / size) === 0);
     const gap = Math.min(...numbers.slice(1).map((number, i) => number - numbers[i]));
     const step = [1, 2, 5].flatMap((n) => [0, 1, 2, 3, 4, 5].map((k) => n * 10 ** k)).sort((a, b) => a - b).find((n) => (n * size) / gap >= room);
     return [...numbers.keys()].filter((i) => size >= room || numbers[i] % step === 0);
   };
   context.textAlign = "center";
-  for (const i of named(xs, cell, 26)) context.fillText(text(xs[i]), left + (i + 0.5) * cell, top - 9);
+  for (const i of named(xs, xTexts, cell, across)) context.fillText(xTexts[i], left + (i + 0.5) * cell, top - 9);
   context.textAlign = "right";
-  if (yName) for (const j of named(ys, high, 16)) context.fillText(text(ys[j]), left - 6, top + (j + 0.5) * high);
+  for (const j of named(ys, yTexts, high, 16)) context.fillText(yTexts[j], left - 6, top + (j + 0.5) * high, left - 8);
 }

@@ -148,7 +148,8 @@ export class PlayView {
     return el("ul", { class: "measures" }, el("li", {}, `${SAY.perfect}: `, el("b", {}, figures.level(average ?? game.value(game.start))), ` ${average == null ? SAY.average(figures.isScore) : SAY.longRun}`),
       machines.map((name) => {
         const lost = game.head.losses.find((one) => one.name === name);
-        return lost && el("li", {}, SAY.worseBy(name, figures.costText(lost.loss)));
+        const isAsGood = lost && figures.scale * lost.loss <= 2 * Number(game.head.bound);
+        return lost && el("li", {}, isAsGood ? SAY.asGood(name) : SAY.worseBy(name, figures.costText(lost.loss)));
       }), game.head.failed.length > 0 && el("li", {}, SAY.failed(game.head.failed)));
   }
 

@@ -131,7 +131,7 @@ export class StrategyView {
     const { x, y, cells, place } = slice;
     const isSet = (f) => Boolean(game.members?.(f, 0));
     const varying = game.fieldNames.flatMap((_, f) => ((slice.numbers[f].length > 1 && !isSet(f)) || f === x || f === y ? [[f, game.label(f)]] : []));
-    this.mapPlace.hidden = isSet(x) || varying.length === 0;
+    this.mapPlace.hidden = isSet(x) || (y === undefined && slice.numbers[x].length < 2);
     this.axisControls.forEach((control, k) => this.#offer(control, varying, [x, y][k]));
     this.controls.forEach((_, f) => this.#offerNumbers(f, slice));
     const thrown = place.thrown ? place.thrown.join(" ") : "";
@@ -145,8 +145,8 @@ export class StrategyView {
     this.ranked = ranked(rows);
     const yName = y === undefined ? "" : game.label(y);
     this.shape = drawMap(this.canvas, {
-      xs, ys, rows, ranked: this.ranked, xName: game.label(x), yName,
-      at: [place.at[x], y === undefined ? 0 : place.at[y]], text: (n) => this.#number(n),
+      xs, ys, rows, ranked: this.ranked, at: [place.at[x], y === undefined ? 0 : place.at[y]],
+      xTexts: xs.map((n) => this.#text(x, n)), yTexts: ys.map((n) => (y === undefined ? "" : this.#text(y, n))),
     });
     this.canvas.setAttribute("aria-label", SAY.mapLabel(game.label(x), yName));
     fill(this.legend, this.ranked.slice(0, MOST_NAMED).map((name, k) => el("li", {}, swatch(k), name)),
@@ -230,9 +230,9 @@ export class StrategyView {
     return numbers.length === 1 ? String(numbers[0]) : `${numbers[0]}–${numbers.at(-1)}`;
   }
 
-  // A number in a field on an axis; before a throw there is none.
-  #number(n) {
-    return n === this.game.head.no_throw ? "–" : String(n);
+  // A number or word in a field on an axis; before a throw there is none.
+  #text(f, n) {
+    return n === this.game.head.no_throw ? "–" : this.slice.text(f, n);
   }
 
   // Ways to play that are easier to remember, and their losses.

@@ -27,6 +27,7 @@ export const SAY = {
   restsOnTies: "Where choices are equally good, perfect play takes the first of them here; with others it may do better or worse against these opponents.",
   failed: (names) => `Not here, because ${names.length > 1 ? "they fail" : "it fails"} in some position: ${names.join(", ")}.`,
   losesTo: (points) => `It loses ${points} a game to perfect play.`,
+  asGood: (name) => `${name} is as good, within the certified error.`,
   worseBy: (name, points) => `${name} is ${points} a game worse.`,
   average: (isScore) => (isScore ? "points a game on average (certified)" : "of all games won (certified)"),
   longRun: "points a turn in the long run. All other points here are compared to this average.",

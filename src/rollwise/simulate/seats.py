@@ -170,6 +170,8 @@ def tournament_of_many(
     bound, spread = 0.0, np.zeros(m)
     # the first policy of a seating is measured, in each seat in turn
     for done, seating in enumerate(product(range(m), repeat=n)):
+        if progress is not None:
+            progress("seatings", done, m**n)
         seated = [policies[i] for i in seating]
         if games is None or drawn is None:
             shares, off = from_each_seat(graph, [policy.probability for policy in seated])
@@ -183,8 +185,6 @@ def tournament_of_many(
             totals[mine] += share
             counts[mine] += 1
             spread[mine] += off
-        if progress is not None:
-            progress("seatings", done + 1, m**n)
     results = names, m**n, totals / counts, among
     if games is None:
         return SeatsTournament(*results, bound + 2.0**-50, subject=graph)

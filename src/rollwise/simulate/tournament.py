@@ -186,12 +186,15 @@ def _run(
     ]
     first = np.full((n, n), np.nan)
     errors = np.full((n, n), np.nan)
+    stage = "policies" if alone else "pairs"
+    if progress is not None:
+        progress(stage, 0, len(pairs))
     played = pool.in_order(_pair, pieces)
     for done, ((i, j), found) in enumerate(zip(pairs, played, strict=True), start=1):
         # `found` has a result for each policy of the pair that moves first
         (first[i, j], errors[i, j]), (first[j, i], errors[j, i]) = found[0], found[-1]
         if progress is not None:
-            progress("policies" if alone else "pairs", done, len(pairs))
+            progress(stage, done, len(pairs))
     if alone:
         entries = [
             Entry(name, float(first[i, i]), float(errors[i, i])) for i, name in enumerate(names)

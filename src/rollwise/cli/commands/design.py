@@ -263,7 +263,7 @@ def length(
     --within K            The chances that the game is over, and won by each player, within 1 to K
                           turns of all players (moves of one).
     --best                With --within: also the first player's best chance.
-    --by-layer            One layer at a time, where the rules have a progress(s): how short and how
+    --by-layer            Solve by layer, where the rules have a progress(s): how short and how
                           long the game can be, if all want the same.
     --time-limit SECONDS  With --by-layer: seconds of search; open positions then keep their proved
                           bounds.

@@ -75,7 +75,7 @@ IterativeOption = Annotated[
     typer.Option(
         "--set",
         metavar="NAME=VALUE",
-        help="Iterative: theta, stop when a sweep changes all win probabilities by less "
+        help="With iterative: theta, stop when a sweep changes all win probabilities by less "
         f"({THETA:g}); order: reversed, forward, breadth-first, components or synchronous; "
         "max_sweeps; time_limit.",
     ),

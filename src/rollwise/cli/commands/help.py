@@ -14,7 +14,9 @@ from rollwise.errors import UsageError
 @app.command("help")
 def help_(
     ctx: typer.Context,
-    command: Annotated[str | None, typer.Argument(metavar="[COMMAND]", help="One of them.")] = None,
+    command: Annotated[
+        str | None, typer.Argument(metavar="[COMMAND]", help="A command's name.")
+    ] = None,
 ) -> None:
     """List all commands, or all options of one."""
     parent: Any = ctx.parent

@@ -65,8 +65,8 @@ def learn(
     dice-blackjack.
 
     --games N      Games to play; with --resume, all of them together.
-    --explore M    The larger, the longer it explores (100).
-    --seed N       Of the random numbers; else a new one.
+    --explore M    A larger M explores longer (100).
+    --seed N       Random seed; a new one unless given.
     --method TEXT  counts (the default), monte-carlo or q-learning.
     --workers N    Threads that play in parallel (1).
     --compare [K]  Compare the learned policy with the exact solution; K times along the way, at
@@ -251,8 +251,8 @@ def thumb(
                      percentage point), or points.
     --evaluations N  Look until so many rules are scored: the same rules every time; else for 30
                      seconds in each search.
-    --seed N         Of the random numbers.
-    --searches K     Search K times, each from a seed of its own; the best rules of all.
+    --seed N         Random seed.
+    --searches K     Search K times with other seeds; print the best of all rules.
     --save FILE      Keep the last of the rules (.json), to be given as a policy to other commands.
     --python         Print the last of the rules as Python, and no table.
     --out FILE       Write a sheet to keep beside the table (.html, .pdf).

@@ -124,18 +124,18 @@ def distribution(
 
     --policy POLICY    A policy of all players, one for each, P,Q, or chase-7 for the best chance of
                        7; optimal unless given; give it again for several side by side.
-    --count ACTION     How often this action is taken, not the score.
-    --state STATE      The score still to come from this state.
+    --count ACTION     Count this action instead of the score.
+    --state STATE      Only the points made after this state.
     --then AIM         A second aim among optimal policies: {AIMS} least:AIM asks for the least;
                        give it again for a third aim.
-    --range            Also the least and the most over all optimal policies.
-    --simulate GAMES   Simulate games beside it.
+    --range            Print the least and the most of all optimal policies.
+    --simulate GAMES   Games to simulate beside it.
     --seed N           Seed of the simulation; 1 unless given.
     --given CONDITION  Only among plays with such a number, "score>=5", or with such a position at
                        some time: "turn >= 20".
-    --reach N,N,...    Instead: the best chance of each of these scores or better, also of a game
+    --reach N,N,...    Print the best chance of at least each score instead, also of a game
                        too large for one graph: 250,300 or 100..400..50.
-    --exact            Probabilities as fractions.
+    --exact            Print exact fractions.
     --csv              Print comma-separated values.
     """
     from rollwise.analysis.contest import distribution_of_chase

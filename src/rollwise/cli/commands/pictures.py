@@ -137,8 +137,10 @@ def plot(
         from rollwise.coach.json_lines import made_scores
 
         choices["made"] = tuple(made_scores(with_, Policies.of(solution)).tolist())
-    figure, title = draw(solution, kind, **choices), f"{solution.graph.title}: {kind}"
-    write_figure(figure, place, title, width or 1100)
+    with Progress() as progress:
+        progress("drawing", 0, None)
+        figure, title = draw(solution, kind, **choices), f"{solution.graph.title}: {kind}"
+        write_figure(figure, place, title, width or 1100)
     render(Plotted.at(solution.graph, place))
 
 
@@ -191,7 +193,7 @@ def page(
     """Write a page that plays and coaches without a network.
 
     --out FILE  A .html file; GAME.html unless given.
-    --policy P  Also play against it; may be repeated. {POLICIES}
+    --policy P  Another opponent; may be repeated. {POLICIES}
     """
 
     chosen = read_game(game, parameters)
@@ -232,7 +234,7 @@ def export(
 
     --to FORMAT       prism, drn, umb, parquet, json, npz, lp or mps; efg of a game with hidden
                       dice.
-    --out FILE        Where to; text is printed otherwise.
+    --out FILE        The file to write; else text is printed.
     --against POLICY  In a model or program: the policy of all players but the first.
     --program TEXT    In lp and mps: linear-programming (the default) or mixed-integer.
     """
@@ -269,5 +271,7 @@ def export(
             write(solution, place, to, against, **kind)
             streams.write(place.read_text(encoding="utf-8"))
         return
-    write(solution, out, to, against, **kind)
+    with Progress() as progress:
+        progress("writing", 0, None)
+        write(solution, out, to, against, **kind)
     render(Exported.on(graph, format=to, file=str(out), **sizes(graph)))

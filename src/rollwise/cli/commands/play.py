@@ -75,7 +75,7 @@ def play(
                       off.
     --seats SEATS     Your seat: first, second, or, with --games, alternate. Or all players in the
                       order of the moves, instead of --against: human,optimal,...
-    --seed N          Of the dice.
+    --seed N          Seed of the dice.
     --dice TEXT       rollwise throws them (here, the default), or you do (by-hand).
     --games N         Play N games, one after the other, and add them up.
     --save FILE       Keep the game, or all games, in this new file.

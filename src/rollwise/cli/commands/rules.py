@@ -43,7 +43,7 @@ from rollwise.methods import METHODS, find_method
 @app.command("games")
 def games(
     game: Annotated[
-        str | None, typer.Argument(metavar="[GAME]", help="One of them, or a file of rules.")
+        str | None, typer.Argument(metavar="[GAME]", help="A game's name, or a file of rules.")
     ] = None,
 ) -> None:
     """List the games with their parameters and policies."""
@@ -53,7 +53,9 @@ def games(
 
 @app.command("methods")
 def methods(
-    method: Annotated[str | None, typer.Argument(metavar="[METHOD]", help="One of them.")] = None,
+    method: Annotated[
+        str | None, typer.Argument(metavar="[METHOD]", help="A method's name.")
+    ] = None,
 ) -> None:
     """List the methods of solving and their options."""
     names = METHODS if method is None else [find_method(method).name]
@@ -142,7 +144,7 @@ def verify(
 ) -> None:
     """Check a saved solution against its error bounds.
 
-    --exact  Exact arithmetic: no rounding has to be trusted. Not of a folder of layers.
+    --exact  Use exact arithmetic, which trusts no rounding; not for a folder.
     """
     from rollwise.answer.storage import is_hidden
     from rollwise.answer.verify import verify as verify_saved

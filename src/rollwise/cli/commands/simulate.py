@@ -70,7 +70,7 @@ def simulate(
 
     --against Q  The opponent's policy; P unless given.
     --games N    Games to play; 100,000 unless given, or 1,000 of a game too large for one graph.
-    --seed N     Of the random numbers; else a new one.
+    --seed N     Random seed; a new one unless given.
     --exact      Compute the exact figures too.
     --tell [N]   Tell one game move by move instead, or N of them, in words.
     """
@@ -209,8 +209,8 @@ def tournament(
     """Let policies play each other from every seat.
 
     --policies A,B,...  At least two policies, as `rollwise simulate` takes them.
-    --games N           Games of each pair, where simulated; 1,000,000.
-    --seed N            Of the random numbers; else a new one.
+    --games N           Simulated games of each pair; 1,000,000.
+    --seed N            Random seed; a new one unless given.
     --exact             Exact results, or simulated ones.
     """
     from rollwise.answer.references import names_in

@@ -85,7 +85,7 @@ def solve(
     --save FILE         Keep the solution (Parquet).
     --certificate FILE  Write game, values and bounds for other programs to check
                         (docs/certificates.md).
-    --by-layer          The graph of one layer at a time, where the rules have a progress(s); --save
+    --by-layer          Build one layer at a time, where the rules have a progress(s); --save
                         then names a folder, where each layer is kept when it is proved.
     --resume            Continue from the proved layers of a run with --by-layer --save.
     """

@@ -55,7 +55,7 @@ def scores(
     """Test made scores against the exact distribution.
 
     --policy POLICY  {POLICIES}
-    --out FILE       Draw them over the exact distribution: a .html, .png or .svg file.
+    --out FILE       Draw the scores over the exact ones: a .html, .png or .svg file.
     """
     from rollwise.analysis.distributions import distribution
     from rollwise.analysis.observed_scores import best_fit, goodness_of_fit
@@ -188,7 +188,7 @@ def many_dice(
 ) -> None:
     """Compute the expected score for each number of dice.
 
-    --most N    Up to so many dice.
+    --most N    Largest number of dice.
     --csv       Print comma-separated values.
     --out FILE  Write the table to a .csv file.
     """

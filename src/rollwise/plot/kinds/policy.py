@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from rollwise.answer.solution import Solution
 from rollwise.errors import UsageError
-from rollwise.graph import NO_THROW, win_probability
+from rollwise.graph import win_probability
 from rollwise.graph.choices import actions_of, has_ties
 from rollwise.plot import Choices
 from rollwise.plot.boards import draw_boards
@@ -24,6 +24,7 @@ from rollwise.plot.fields import (
     Hover,
     action_name,
     best_text,
+    field_text,
     require_choice,
     require_choices,
     select,
@@ -35,7 +36,18 @@ from rollwise.plot.fields import (
 from rollwise.plot.kinds.limit import turn_field
 from rollwise.plot.lines import Line, draw_lines
 from rollwise.plot.maps import Classes, add_scale, cell_texts, draw_maps
-from rollwise.plot.style import BLUE, GREY, NARROW, WIDE, Picture, Sheet, action_colours, axis, rgb
+from rollwise.plot.style import (
+    BLUE,
+    GREY,
+    NARROW,
+    WIDE,
+    Picture,
+    Sheet,
+    action_colours,
+    axis,
+    rgb,
+    room_beside,
+)
 
 EITHER = " or "
 TIED = "#BBBBBB"
@@ -214,6 +226,9 @@ def draw_boxes(solution: Solution, choices: Choices) -> go.Figure:
     names, classes = best_classes(solution, states)
     shown, hover = shown_values(solution, solution.values), Hover(solution)
 
+    def told(field: int, number: int) -> str:
+        return html.escape(field_text(solution, graph.columns[field], int(number)))
+
     lines: list[list[int]] = []  # of places in `states`, from below
     ticks: list[tuple[float, str]] = []
     # some lines of boxes for each number of the upward field
@@ -221,7 +236,7 @@ def draw_boxes(solution: Solution, choices: Choices) -> go.Figure:
         row = np.flatnonzero(fields[:, upward] == number)
         row = row[np.lexsort(fields[row][:, others[::-1]].T)] if others else row
         parts = [row[k : k + ACROSS].tolist() for k in range(0, len(row), ACROSS)]
-        ticks.append((len(lines) + (len(parts) - 1) / 2, _number(number)))
+        ticks.append((len(lines) + (len(parts) - 1) / 2, told(upward, number)))
         lines += reversed(parts)  # one reads them from above
     z = np.full((len(lines), ACROSS), np.nan)
     texts, hovers = np.full(z.shape, "", object), np.full(z.shape, "", object)
@@ -230,7 +245,7 @@ def draw_boxes(solution: Solution, choices: Choices) -> go.Figure:
             s = int(states[place])
             value = f"{shown[s]:z.2f}" if solution.is_score else f"{shown[s]:z.0f}"
             z[y, x] = classes[place]
-            texts[y, x] = "/".join(_number(fields[place, f]) for f in others) + f"<br>{value}"
+            texts[y, x] = "/".join(told(f, fields[place, f]) for f in others) + f"<br>{value}"
             hovers[y, x] = hover(s)
     other = "/".join(graph.columns[field] for field in others)
     note = f"In each box: {other}{', and beneath it ' if other else ''}the {value_name(solution)}."
@@ -242,10 +257,6 @@ def draw_boxes(solution: Solution, choices: Choices) -> go.Figure:
         (z, texts, hovers),
         ticks,
     )
-
-
-def _number(number: int) -> str:
-    return "no throw" if number == NO_THROW else str(number)
 
 
 def _boxed(
@@ -279,6 +290,7 @@ def _boxed(
         heights=(LINE * n, LINE * n),
         key=list(scale.key),
         y_title=field,
+        left=room_beside(text for _, text in ticks),
         bottom=16,
         seen=f"{int(counts.sum())} boxes, {field} upwards. Colours: {'; '.join(scale.key)}.",
     )
