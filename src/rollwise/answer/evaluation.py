@@ -607,7 +607,8 @@ def evaluate(
     graph, mine = policies.graph, policies.find(policy)  # type: ignore[arg-type]
     theirs = None if against is None else _opponent(policies, against)
     how: dict[str, Any] = {"method": method}
-    if isinstance(policies.game, Average) and method == "exact" and starts in (None, [0]):
+    of_start = starts is None or np.array_equal(starts, [0])
+    if isinstance(policies.game, Average) and method == "exact" and of_start:
         how["average"] = average_of_policy(policies.game, mine)
         if (moved := with_home_of(policies.game, mine)) is not policies.game:
             graph = moved.derive()  # the policy doesn't return to the home of best play
