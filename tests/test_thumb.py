@@ -23,10 +23,12 @@ from rollwise.analysis.thumb.clauses import OnGraph, Setting
 from rollwise.analysis.thumb.frontier import certified_rule, find_rules
 from rollwise.analysis.thumb.turn_search import find_turn_rules
 from rollwise.analysis.thumb.turns import evaluate_rule, one_position, worth_by_layers
+from rollwise.answer.average import with_best_rate
 from rollwise.answer.evaluation import best_response, evaluate
 from rollwise.answer.references import Policies
 from rollwise.answer.solve_by_layers import solve_by_layers
 from rollwise.builders import build
+from rollwise.derive.average import Average
 from rollwise.errors import PolicyError, UsageError
 from rollwise.games import yahtzee, yatzy
 from rollwise.games.bear_off import BearOff
@@ -476,6 +478,37 @@ def test_many_positions_at_once_are_what_each_is(game):
                 "behind": int(box < 6 and upper + points < par),
             }
             assert {name: filled.at(name, n, place) for name in twin} == twin
+
+
+class Walk(Game):
+    """Play without an end is best at the last of four places, and begins at the first."""
+
+    players, objective = 1, "average"
+
+    def start(self):
+        return Spot(0)
+
+    def actions(self, s):
+        return 0, 1
+
+    def reward(self, s, a):
+        return 1.5 * s.here - a
+
+    def outcomes(self, s, a):
+        yield 1, rollwise.AGAIN, Spot((s.here + a) % 4)
+        yield 1, rollwise.AGAIN, Spot(s.here)
+
+
+class Spot(NamedTuple):
+    here: int
+
+
+def test_a_rule_has_to_come_to_the_cycle_of_best_play():
+    # to stay is best at the last place, but whoever always stays never leaves the first
+    rules = find_rules(with_best_rate(Average(Walk(), home=3)), 2, evaluations=100).rules
+    assert [one.numbers for one in rules] == [0, 1]
+    assert rules[0].text == "Always choose 1."
+    assert rules[1].loss == pytest.approx(0.0, abs=1e-9)
 
 
 def test_rules_of_a_derived_game_with_kept_dice():

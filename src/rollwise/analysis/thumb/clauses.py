@@ -211,14 +211,17 @@ class Scorer:
     def __init__(self, setting: Setting) -> None:
         graph, optimal = setting.graph, setting.optimal
         two = graph.players == 2
-        seats = take_seats(graph, [None, optimal] if two else [None], [setting.start])
+        # play without an end has its cycle from the home, and has to come there from its start
+        begins = list(dict.fromkeys((setting.start, 0)))
+        seats = take_seats(graph, [None, optimal] if two else [None], begins)
         self.graph, self._seats, self._two = graph, seats, two
         self.of_the_sheet = setting.of_the_sheet
         self._following = Following(layer_of_graph(seats.graph))
-        self._starts = self._following.place[: 2 if two else 1]
+        self._begins = self._following.place[: len(begins) * (2 if two else 1)]
+        self._starts = self._begins[:: len(begins)]
         self._timing = None
         if setting.times is not None:
-            timed = take_seats(setting.times, [None], [setting.start])
+            timed = take_seats(setting.times, [None], begins)
             self._timing = Following(layer_of_graph(timed.graph))
         self._find_choices(setting)
         self._scale = (0.25 if two else 0.5) if not graph.is_score else (0.5 if two else 1.0)
@@ -297,7 +300,7 @@ class Scorer:
     def _worth(self, taken: Taken, memory: Memory) -> float:
         """The worth of some actions, mean over the seats; minus infinity for endless play."""
         self._following.take(memory, self._choices, self._arranged[taken])
-        if not self._following.evaluate(memory, self._starts):
+        if not self._following.evaluate(memory, self._begins):
             return -np.inf
         first, *second = memory.values[self._starts]
         mean = first - sum(second)  # values are the mover's
