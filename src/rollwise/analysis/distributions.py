@@ -263,14 +263,14 @@ def _policies_of(game: Subject) -> Policies:
     ------
     ForMorePlayers
     """
-    try:
-        return Policies.of(game)
-    except ForMorePlayers as error:
-        title, _, _ = str(error).partition(": this is")
+    policies = Policies.of(game, any_players=True)
+    if (players := policies.graph.players) > 2:
         raise ForMorePlayers(
-            f"{title}: this is for one player; `rollwise distribution` has results of each seat",
-            error.game,
-        ) from None
+            f"{policies.graph.title} is a game for {players}: this is for one player; "
+            "`rollwise distribution` has results of each seat",
+            policies.game,
+        )
+    return policies
 
 
 def distributions(

@@ -86,12 +86,13 @@ def export(
             if several:  # x is a chance to win, or from -1 to 1
                 low, span = Stakes.of(plain)
                 a, b = (span / 2, low + span / 2) if graph.is_score else (span, low)
-                note += f"; where it moves, its result is {a:g} x + {b:g}"
+                scale = "x" if (a, b) == (1, 0) else f"{a:g} x + {b:g}"
+                note += f"; where it moves, its result is {scale}"
         written(lambda graph, place: write_program(graph, place, form, program, note), graph)
         return
     if against is not None:
         raise UsageError(
-            f"a policy to play against is for models and programs "
+            "a policy to play against is for models and programs "
             f"({', '.join([*MODELS, *PROGRAM_FILES])})"
         )
     written(DATA[form], solution if plain is solution.graph else replace(solution, space=plain))
