@@ -5,6 +5,7 @@ A simulated tournament plays no further pair.
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -45,6 +46,23 @@ def wait_until_it_is_busy(process: int) -> None:
 )
 def test_a_solver_is_interrupted(command):
     """Each takes a minute or more if it isn't."""
+    printed, said, code = interrupted(command)
+    assert printed == ""
+    assert said.startswith("rollwise: stopped")
+    assert len(said.splitlines()) == 1
+    assert code == 130
+
+
+def test_interrupted_simulation_prints_the_games_played_so_far():
+    printed, said, code = interrupted("simulate piglet --policy optimal --games 1000000000 --json")
+    games = json.loads(printed)
+    assert 0 < games["games"] < games["games_asked"] == 1_000_000_000
+    assert said == "rollwise: stopped; these are the games played so far\n"
+    assert code == 130
+
+
+def interrupted(command):
+    """The output, the errors and the exit code of a command that Ctrl-C ends."""
     started = subprocess.Popen(
         [sys.executable, "-m", "rollwise", *command.split()],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -56,7 +74,4 @@ def test_a_solver_is_interrupted(command):
         printed, said = started.communicate(timeout=20)
     finally:
         started.kill()
-    assert printed == ""
-    assert said.startswith("rollwise: stopped")
-    assert len(said.splitlines()) == 1
-    assert started.returncode == 130
+    return printed, said, started.returncode

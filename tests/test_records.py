@@ -9,9 +9,10 @@ import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
+from unittest import mock
 
 import pytest
-from cli_runner import refusal
+from cli_runner import refusal, run
 from small_games import played
 from tests.little_games import HostileNames
 
@@ -116,6 +117,7 @@ def test_what_is_wrong_with_a_line_is_said(tmp_path, line, says):
 KEEPS = """
 import sys
 from pathlib import Path
+from unittest import mock
 from rollwise.coach.json_lines import History
 history, line = History(Path(sys.argv[1])), sys.argv[2]
 print("ready", flush=True)
@@ -185,3 +187,11 @@ def test_what_was_got_wrong_is_asked_until_it_is_right(games: Path) -> None:
     assert drill.answer(table.actions(asked[1].state)[0]) == 0
     assert drill.answer(roll) == 0
     assert (drill.is_over, drill.right, drill.wrong) == (True, 2, 1)
+
+
+def test_a_drill_tells_its_tally_after_ctrl_c(games: Path) -> None:
+    with mock.patch("builtins.input", side_effect=["roll", "hold", KeyboardInterrupt]):
+        done = run("drill", "pig", str(games), "target=20")
+    assert done.returncode == 130
+    assert done.stdout.endswith("\n1 right, 1 wrong, 1 left\n")
+    assert done.stderr == "rollwise: stopped\n"

@@ -227,6 +227,7 @@ distribution threes dice=2 --then variance --exact | --exact doesn't go with --t
 distribution pig target=6 --count roll | --count is for one player
 distribution pig players=3 target=6 --reach 3 | --reach is for one player & has 3
 distribution threes dice=2 --policy optimal,random | is a game for one, and 2 policies
+handicap threes dice=2 | is a game for one: there is no second player to give points to
 handicap pig players=3 target=4 --points turn=0..1 | turn,FIELD,FIELD=0..20
 distribution pig target=6 --given 'turn >= 40' | no play meets the condition
 optimal pig target=10 --range variance | is won or lost

@@ -41,8 +41,8 @@ Type `rollwise COMMAND GAME [NAME=VALUE]... [options]`. `rollwise --help` lists 
   them, `--no-cache` ignores them, and `rollwise cache` lists or clears them.
 - **Exit codes**: 0 success; 1 a correct request failed (a method gave up, a tolerance was missed,
   `check` found errors); 2 wrong use, with one line of advice; 130 stopped by Ctrl-C.
-- **Ctrl-C** ends a command. `simulate` (with exit code 0), `thumb` and `tune` print their results
-  so far; `learn --save FILE` keeps the games played; `play` saves the game and prints how to resume
+- **Ctrl-C** ends a command. `simulate`, `thumb` and `tune` print their results so far, `drill` its
+  tally; `learn --save FILE` keeps the games played; `play` saves the game and prints how to resume
   it (not a game with hidden dice or simultaneous choices).
 """
 

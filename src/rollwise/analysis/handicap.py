@@ -149,7 +149,7 @@ def handicap(
     policies = Policies.of(game, any_players=True)
     graph = policies.graph
     if graph.players == 1:
-        raise UsageError(f"{graph.game} is a game for one: there is no second player")
+        raise no_rival(graph.game)
     fields, even = _fields(graph, field), _even(graph)
     if not points:
         raise UsageError("which head starts? Give some")
@@ -202,6 +202,11 @@ def _even(graph: StateGraph) -> float:
             f"{totals.max():g} at another, so an even game has no certain payoff"
         )
     return float(totals[0] / graph.players)
+
+
+def no_rival(game: str) -> UsageError:
+    """The refusal of a head start in a game for one."""
+    return UsageError(f"{game} is a game for one: there is no second player to give points to")
 
 
 def _fields(graph: StateGraph, text: str) -> list[str]:

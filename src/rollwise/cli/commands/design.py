@@ -169,9 +169,12 @@ def handicap(
     --against P          Policy of each other player.
     """
     from rollwise.analysis.handicap import handicap as find_handicap
+    from rollwise.analysis.handicap import no_rival
     from rollwise.analysis.tuning import values_of
 
     chosen = read_game(game, parameters)
+    if chosen.players == 1:
+        raise no_rival(chosen.name)
     if points is None:
         fields = StateLayout.of(chosen.base_game).columns
         raise UsageError(

@@ -26,7 +26,7 @@ from rollwise.cli.options import (
     PolicyOption,
     WorkersOption,
 )
-from rollwise.cli.printing import render
+from rollwise.cli.printing import end_if, render
 from rollwise.cli.progress import Progress
 from rollwise.cli.streams import ASKED
 from rollwise.documents.simulated import (
@@ -121,7 +121,13 @@ def simulate(
         played = play(policies, seated, games=number, seed=seed, exact=exact)
         render(seats_match_document(graph, played))
     else:
-        render(match_document(graph, match))
+        _show(match, graph)
+
+
+def _show(match: Match, game: Game | StateGraph) -> None:
+    """Print a match. Ctrl-C has ended it if there are fewer games than asked for."""
+    render(match_document(game, match))
+    end_if(match.games < match.asked, "stopped; these are the games played so far", 130)
 
 
 def _policies(game: Game, load: str | None, *, in_turns: bool) -> Policies | None:
@@ -165,7 +171,7 @@ def _of_large(
             answer=lambda: kept.solve_by_layers(game, load, progress=progress),
             progress=progress,
         )
-    render(match_document(game, match))
+    _show(match, game)
 
 
 def _played(

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from rollwise.coach.review import Drill
     from rollwise.coach.session import Session
     from rollwise.coach.table import Table
+    from rollwise.documents.played import Figures
     from rollwise.game import Game
 
 
@@ -290,8 +291,16 @@ def _ask(drill: Drill) -> None:
 
     if drill.is_over:
         return typer.echo("no mistakes, and so no positions to drill")
-    table, figures = drill.table, Figures.of(drill.table.solution)
-    typer.echo(f"{table.graph.title}: {len(drill.waiting)} positions; quit ends it")
+    typer.echo(f"{drill.table.graph.title}: {len(drill.waiting)} positions; quit ends it")
+    try:
+        _ask_until_over(drill, Figures.of(drill.table.solution))
+    finally:  # also after Ctrl-C
+        typer.echo(f"{drill.right} right, {drill.wrong} wrong, {len(drill.waiting)} left")
+
+
+def _ask_until_over(drill: Drill, figures: Figures) -> None:
+    """Ask until all is right, or the player quits."""
+    table = drill.table
     while not drill.is_over:
         state = drill.waiting[0].state
         board = table.narrator.board(state)
@@ -304,9 +313,9 @@ def _ask(drill: Drill) -> None:
         try:
             text = input("> ").strip()
         except EOFError:
-            break
+            return
         if text in ("quit", "q"):
-            break
+            return
         try:
             cost = drill.answer(table.action_at(state, text, in_menu=True))
         except UsageError as error:
@@ -316,7 +325,6 @@ def _ask(drill: Drill) -> None:
             typer.echo(f"It costs {figures.cost_text(cost)}; better: {drill.best(state)}")
         else:
             typer.echo("Right.")
-    typer.echo(f"{drill.right} right, {drill.wrong} wrong, {len(drill.waiting)} left")
 
 
 RISK, LIMIT, SEED = 0.01, 10, 1
