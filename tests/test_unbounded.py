@@ -356,6 +356,41 @@ def test_finite_games_stay_as_they_are():
     assert finite(game).rest is None
 
 
+class Step(NamedTuple):
+    x: int
+    y: int
+
+
+@dataclass(frozen=True)
+class LongWalk(Game):
+    """A walk of 15,000 steps, each in one of two ways."""
+
+    players: ClassVar[int] = 1
+    objective: ClassVar[str] = "maximize"
+    action_names: ClassVar = ("walk", "run")
+
+    def start(self):
+        return Step(0, 0)
+
+    def actions(self, s):
+        return (0, 1)
+
+    def outcomes(self, s, action):
+        if s.x < 15_000:
+            return [(1, AGAIN, Step(s.x + 1, 1000 >> s.x % 3))]
+        return [(1, END, s)]
+
+    def reward(self, s, action):
+        return 1.0
+
+
+def test_choices_of_many_moves_ahead_end_the_search_for_caps(monkeypatch):
+    """Thirty moves ahead there are 2^30 ways. A slow computer takes the walk for an endless one."""
+    monkeypatch.setattr("rollwise.answer.unbounded.endless_growth", lambda *_: "x grows")
+    game = LongWalk()
+    assert finite(game) is game
+
+
 def test_unknown_numbers_answer_as_all_numbers_do():
     x, y = Unknown.named(0), Unknown.named(1)
     assert (2 * x + 3 - x) * (y + 1) == x * y + x + 3 * y + 3

@@ -53,6 +53,7 @@ from rollwise.then import is_over, payoff_of, seats_on
 
 MOST_CASES = 20_000
 MOST_FORCED = 30  # moves before an action that leaves
+MOST_TURNS = 1_000  # looked at in such moves, of a box
 MOST_AHEAD = 2  # moves before an end that may come
 
 
@@ -445,6 +446,9 @@ class _Box:
         self.forced += 1
         if self.forced > MOST_FORCED:
             raise Unproved(f"no action stops within {MOST_FORCED} moves {self._text()}")
+        # Several actions at each move would double their number with each of them.
+        if len(self.alive) > MOST_TURNS:
+            raise Unproved(f"more than {MOST_TURNS:,} turns follow {self._text()}")
         try:
             turn = _turn_of(self.game, state)
             self.alive.append(turn)
