@@ -117,7 +117,6 @@ def test_what_is_wrong_with_a_line_is_said(tmp_path, line, says):
 KEEPS = """
 import sys
 from pathlib import Path
-from unittest import mock
 from rollwise.coach.json_lines import History
 history, line = History(Path(sys.argv[1])), sys.argv[2]
 print("ready", flush=True)
@@ -193,5 +192,5 @@ def test_a_drill_tells_its_tally_after_ctrl_c(games: Path) -> None:
     with mock.patch("builtins.input", side_effect=["roll", "hold", KeyboardInterrupt]):
         done = run("drill", "pig", str(games), "target=20")
     assert done.returncode == 130
-    assert done.stdout.endswith("\n1 right, 1 wrong, 1 left\n")
+    assert done.stdout.endswith("hold\n\n1 right, 1 wrong, 1 left\n")
     assert done.stderr == "rollwise: stopped\n"

@@ -27,8 +27,9 @@ from rollwise.documents.played import length_document
 from rollwise.documents.scores import reached_document
 from rollwise.errors import RulesError
 from rollwise.numbers.unknown import Undecided, Unfollowed, Unknown
+from rollwise.proofs import remainder
 from rollwise.proofs.check_rules import Claims
-from rollwise.proofs.remainder import WorthMore, check_rest, prove_rest
+from rollwise.proofs.remainder import Rest, Unproved, WorthMore, check_rest, prove_rest
 from rollwise.then import is_over, payoff_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::rollwise.builders.interpreter.GrowthWarning")
@@ -67,6 +68,22 @@ class Stopping(Game):
             yield 1, END, s
         else:
             yield from self.rolled(s)
+
+
+@dataclass(frozen=True)
+class Fives(Stopping):
+    """Rolls come five at a time; `other` has the rolls left."""
+
+    def start(self) -> Pot:
+        return Pot(0, 5)
+
+    def actions(self, s: Pot) -> Any:
+        return (STOP, ROLL) if s.other == 0 else (ROLL,)
+
+    def rolled(self, s: Pot) -> Any:
+        yield 1, END, s
+        for face in range(1, 6):
+            yield 1, AGAIN, Pot(s.pot + face, (s.other or 5) - 1)
 
 
 @dataclass(frozen=True)
@@ -257,6 +274,7 @@ GAMES = [
     (Turns(), {"pot": 15}),
     (Again(), None),
     (ThrowFirst(), None),
+    (Fives(), None),  # 5^5 ways ahead lead to 21 pots
 ]
 
 
@@ -363,8 +381,9 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class LongWalk(Game):
-    """A walk of 15,000 steps, each in one of two ways."""
+    """A walk of 10,000 steps, each in one of two ways."""
 
+    numbers: int = 3
     players: ClassVar[int] = 1
     objective: ClassVar[str] = "maximize"
     action_names: ClassVar = ("walk", "run")
@@ -376,19 +395,25 @@ class LongWalk(Game):
         return (0, 1)
 
     def outcomes(self, s, action):
-        if s.x < 15_000:
-            return [(1, AGAIN, Step(s.x + 1, 1000 >> s.x % 3))]
+        if s.x < 10_000:
+            return [(1, AGAIN, Step(s.x + 1, (3 * s.y + action + 1) % self.numbers))]
         return [(1, END, s)]
 
     def reward(self, s, action):
         return 1.0
 
 
-def test_choices_of_many_moves_ahead_end_the_search_for_caps(monkeypatch):
-    """Thirty moves ahead there are 2^30 ways. A slow computer takes the walk for an endless one."""
-    monkeypatch.setattr("rollwise.answer.unbounded.endless_growth", lambda *_: "x grows")
-    game = LongWalk()
-    assert finite(game) is game
+@pytest.mark.parametrize(
+    ("numbers", "fault"),
+    [(3, "no action stops within 30 moves"), (4096, "more than 500 positions follow")],
+    ids=["few", "many"],
+)
+def test_a_look_at_many_moves_ends(numbers, fault, monkeypatch):
+    """Thirty moves with two actions are 2^30 ways, to few or to many positions."""
+    monkeypatch.setattr(remainder, "MOST_FOLLOWED", 500)
+    rest = Rest(LongWalk(numbers), {0: 1}, {0: 0}, {}, {0: 1})
+    with pytest.raises(Unproved, match=fault):
+        prove_rest(rest, [(0, 0)], lambda state, passes: Fraction(0))
 
 
 def test_unknown_numbers_answer_as_all_numbers_do():

@@ -53,7 +53,7 @@ from rollwise.then import is_over, payoff_of, seats_on
 
 MOST_CASES = 20_000
 MOST_FORCED = 30  # moves before an action that leaves
-MOST_TURNS = 1_000  # looked at in such moves, of a box
+MOST_FOLLOWED = 20_000  # positions reached by such moves
 MOST_AHEAD = 2  # moves before an end that may come
 
 
@@ -308,6 +308,11 @@ def check_rest(rest: Rest, states: Iterable[Any], claims: Claims) -> str:
     return ""
 
 
+def _key(number: Any) -> Any:
+    """A number that may be unknown, as a part of a dictionary's key."""
+    return frozenset(number.parts.items()) if isinstance(number, Unknown) else number
+
+
 def _turn_of(game: Game, state: Any) -> Chance:
     """A turn by the rules, which must not catch the exceptions of unknown numbers."""
     before = Doubt.raised
@@ -325,8 +330,8 @@ class _Box:
         self.sign = int(sign_of(rest.game.objective))
         self.state = shaped(self.game.start(), box)
         self.forced = 0
-        self.known: dict[int, Any] = {}  # by identity
-        self.alive: list[Chance] = []
+        self.known: dict[int, Any] = {}  # by the identity of a turn
+        self.turns: dict[tuple[Any, ...], Chance] = {}  # of positions that follow
 
     def proved(self) -> dict[Position, None]:
         """Prove a box; return the patterns of next positions in the rest."""
@@ -446,12 +451,13 @@ class _Box:
         self.forced += 1
         if self.forced > MOST_FORCED:
             raise Unproved(f"no action stops within {MOST_FORCED} moves {self._text()}")
-        # Several actions at each move would double their number with each of them.
-        if len(self.alive) > MOST_TURNS:
-            raise Unproved(f"more than {MOST_TURNS:,} turns follow {self._text()}")
+        # Several ways often lead to one position, and its turn is looked at once.
+        place = tuple(_key(number) for number in flat(state))
         try:
-            turn = _turn_of(self.game, state)
-            self.alive.append(turn)
-            return self._turn(turn)
+            if place not in self.turns:
+                if len(self.turns) == MOST_FOLLOWED:
+                    raise Unproved(f"more than {MOST_FOLLOWED:,} positions follow {self._text()}")
+                self.turns[place] = _turn_of(self.game, state)
+            return self._turn(self.turns[place])
         finally:
             self.forced -= 1

@@ -286,7 +286,7 @@ def drill(
 
 
 def _ask(drill: Drill) -> None:
-    """Ask until all is right, or the player has had enough."""
+    """Ask, and tell the tally at the end."""
     from rollwise.documents.played import Figures
 
     if drill.is_over:
@@ -312,7 +312,10 @@ def _ask_until_over(drill: Drill, figures: Figures) -> None:
             typer.echo(f"  {number:>2}  {name}" if numbered else f"  {name}")
         try:
             text = input("> ").strip()
-        except EOFError:
+        except (EOFError, KeyboardInterrupt) as ending:
+            typer.echo()  # after the prompt
+            if isinstance(ending, KeyboardInterrupt):
+                raise
             return
         if text in ("quit", "q"):
             return
