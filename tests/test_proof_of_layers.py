@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -22,7 +23,8 @@ from rollwise.games.royal_ur import RoyalUr
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
 from rollwise.layers import has_no_cycle, in_solving_order
-from rollwise.proofs.layers import broken, claims, intervals, staying
+from rollwise.machine.pipeline import on_both_cores
+from rollwise.proofs.layers import broken, claims, intervals, staying, unproved
 
 pytestmark = pytest.mark.kernels
 
@@ -110,6 +112,23 @@ def test_a_few_bounds_without_a_proof_grow():
     assert (grown >= narrow).all()
     assert grown.max() <= 1.1 * bounds.max()
     assert not mended(layer, values, 0.5 * bounds, (NOTHING, NOTHING), off)  # too many
+
+
+def test_a_proof_in_halves_is_the_same(monkeypatch):
+    layer, _ = whole(RoyalUr(pieces=1))
+    values, bounds = answer(layer)
+    bounds[:: layer.n // 7] *= 0.5
+    claimed = claims(layer, values, bounds, NOTHING, NOTHING)
+    monkeypatch.setattr("rollwise.layers.layer.WORTH_HALVING", 1)
+    halves = layer.cut()
+    assert len(halves.blocks) == 2
+    weak = unproved(layer, claimed)
+    assert 0 < len(weak) < layer.n
+    assert np.array_equal(weak, unproved(halves, claimed, on_both_cores))
+    # places without a block in the layer stay without a proof
+    part = replace(halves, blocks=halves.blocks[:1])
+    middle = halves.blocks[1][0]
+    assert np.array_equal(unproved(part, claimed)[-(layer.n - middle) :], range(middle, layer.n))
 
 
 def test_players_who_improve_in_a_circle_are_solved():

@@ -146,7 +146,7 @@ def _ordered(
     graph: StateGraph, solve: Callable[..., Searched] | None
 ) -> tuple[Layer, Searched | None]:
     """A graph in solving order; also its solution, with `solve` and if every play ends."""
-    ordering, searched = ordering_of(graph), None
+    ordering, searched = ordering_of(graph, finds_components=solve is not None), None
     leaving = Leaving(ordering.layer)
 
     # the order and the check that play leaves go a piece ahead of the solver
@@ -156,7 +156,7 @@ def _ordered(
 
     if solve is not None:
         with suppress(PlayMayNotEnd):
-            searched = solve(ordering.layer, prepare=prepare)
+            searched = solve(ordering.layer, prepare=prepare, find=ordering.find)
     return ordering.run(), searched
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rollwise.engine import sweeps
 from rollwise.engine.search import Search
 from rollwise.layers import Layer, has_no_cycle
-from rollwise.machine.pipeline import Source, Stage, pipeline
+from rollwise.machine.pipeline import Source, Stage, on_both_cores, pipeline
 from rollwise.proofs import layers as proof
 
 # room over e and closeness to the fixed point; the first try nearly always succeeds
@@ -158,6 +158,7 @@ def solved(
     border_bounds: Floats,
     progress: Callable[[int], None] | None = None,
     prepare: Callable[[int], object] = int,
+    find: Callable[[int], int] | None = None,
 ) -> tuple[Search, BoundsSearch]:
     """Solve a layer in solving order. The bounds follow behind the values, on two cores.
 
@@ -168,16 +169,19 @@ def solved(
         Called at intervals with the number of solved positions.
     prepare : callable, optional
         Called before components are solved, with the first unsolved component.
+    find : callable, optional
+        Finds the components of the layer (`rollwise.layers.Ordering.find`), if they are not known.
     """
     values = sweeps.values_for(layer, border_values)
     search, bounding = Search(layer, values), BoundsSearch(layer, values, border_bounds)
     assert layer.parts is not None
     is_large = layer.n_outcomes > WORTHWHILE
     pieces = np.linspace(0, layer.n, PIECES + 1 if is_large else 2)[1:]
-    stops = np.unique(np.searchsorted(layer.parts.ends, pieces))
+    ends = layer.parts.ends
+    find = find or (lambda n: int(np.searchsorted(ends, n)))
     # While values of one piece are found, bounds of earlier ones follow.
     pipeline(
-        Source(iter(stops.tolist()), first=0, second=0),
+        Source(map(find, pieces.astype(np.int64).tolist()), first=0, second=0),
         [
             Stage(prepare, first=2, second=1),
             Stage(lambda stop: search.advance(stop, progress), first=1),
@@ -225,7 +229,7 @@ def bounds_of(
     def holds(bounds: Floats, off: Floats) -> bool:
         if believes is not None:
             return believes(bounds)
-        return mended(layer, values, bounds, border, off)
+        return mended(layer, values, bounds, border, off, is_free)
 
     if not np.all(np.isfinite(values)):
         return None
@@ -263,7 +267,14 @@ def enclosed(layer: Layer, values: Floats, border: Border) -> Floats:
     return np.where(off == 0.0, 0.0, np.nextafter(off, np.inf))
 
 
-def mended(layer: Layer, values: Floats, bounds: Floats, border: Border, off: Floats) -> bool:
+def mended(
+    layer: Layer,
+    values: Floats,
+    bounds: Floats,
+    border: Border,
+    off: Floats,
+    is_free: Callable[[], bool] = lambda: True,
+) -> bool:
     """Whether the proof accepts values and bounds, where a few bounds may grow.
 
     In a layer of millions of positions rounding may exceed its usual share in one of them. A small
@@ -277,9 +288,13 @@ def mended(layer: Layer, values: Floats, bounds: Floats, border: Border, off: Fl
     bounds : (n,) float64, changed
     off : (n,) float64
         The local errors.
+    is_free : callable
+        Whether another core is free.
     """
+    cut, each = layer.cut(), on_both_cores if is_free() else map
     for _ in range(MOST_MENDS):
-        weak = proof.unproved(layer, proof.claims(layer, values, bounds, *border))
+        claimed = proof.claims(layer, values, bounds, *border)
+        weak = proof.unproved(cut, claimed, each)
         if not len(weak):
             return True
         if len(weak) > 1 + FEW * layer.n or not off[weak].all():

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.kernels.indices import prefetch
-from rollwise.kernels.jit import ONE, index, inlined, kernel
+from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
 from rollwise.layers.layer import Layer, Pool, Tables
 
 TWO = index(2)
@@ -113,7 +113,7 @@ def values_for(layer: Layer, border: NDArray[np.float64]) -> NDArray[np.float64]
     return values
 
 
-@inlined
+@inner_kernel
 def fold(pool: Pool, kept, best, is_last):
     """The value before a throw, from the values of ending the turn after it: the first of `kept`.
 

@@ -10,6 +10,8 @@ finished them: a state comes after all its successors outside its cycles.
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from rollwise.kernels.indices import prefetch
@@ -19,39 +21,53 @@ SIBLINGS = 6  # prefetched outcomes beside the followed one
 NOT_MET = -(2**31)
 
 
+ROOT, DEPTH, DISCOVERED, WAITING, ORDERED, FOUND = range(6)  # the counters of a walk
+N_COUNTERS = 6
+
+
+class Walk(NamedTuple):
+    """A depth-first search that can be continued."""
+
+    first_edge: Any  # (n_states + 1,) uint32 or uint64: the first outcome of each state
+    # (n_outcomes,) int32: next states; as unsigned numbers those outside are at least ``n_states``
+    outcome_state: Any
+    waiting: Any  # (n_states,) uint32: finished, but not the component
+    path: Any  # (n_states,) uint32: states on the way from the root
+    path_number: Any  # (n_states,) int32: their first numbers
+    path_edge: Any  # (n_states,) like `first_edge`: the next of their outcomes
+    counters: Any  # (N_COUNTERS,) int64, initially 0
+
+
 @kernel
-def find_components(first_edge, outcome_state, order, indptr, position):
-    """Find the components of a graph; returns their number.
+def find_components(stop, walk, order, indptr, position):
+    """Continue until at least `stop` states have their component; return their components' number.
 
     Parameters
     ----------
-    first_edge : (n_states + 1,) uint32 or uint64
-        The first outcome of each state.
-    outcome_state : (n_outcomes,) int32
-        Next states; as unsigned numbers those outside are at least ``n_states``.
+    walk : Walk, changed
     order, indptr : filled
-    position : (n_states,) int32, all NOT_MET
+    position : (n_states,) int32, initially NOT_MET
         While a state is open, from ``-n_states``, the number of the earliest state known to be
         reachable from it; then its index in `order`.
     """
     n = order.shape[0]
-    waiting = np.empty(n, np.uint32)  # finished, but not the component
-    path = np.empty(n, np.uint32)  # states on the way from the root
-    path_number = np.empty(n, np.int32)  # their first numbers
-    path_edge = np.empty(n, first_edge.dtype)  # the next of their outcomes
-    depth, discovered, n_waiting, n_ordered, n_components = index(0), 0, index(0), index(0), 0
-    for root_ in range(n):
-        root = index(root_)
-        if position[root] != NOT_MET:
-            continue
-        # Numbers of discovery are negative, so that they differ from indices in `order`.
-        position[root] = discovered - n
-        path[0] = root
-        path_number[0] = discovered - n
-        path_edge[0] = first_edge[root]
-        depth = ONE
-        discovered += 1
-        while depth > 0:
+    # Arrays are unpacked once: the loop would count their references.
+    first_edge, outcome_state, waiting, path, path_number, path_edge, counters = walk
+    root, depth = index(counters[ROOT]), index(counters[DEPTH])
+    discovered, n_waiting = counters[DISCOVERED], index(counters[WAITING])
+    n_ordered, n_components = index(counters[ORDERED]), counters[FOUND]
+    while n_ordered < index(stop):
+        if depth == 0:
+            while position[root] != NOT_MET:
+                root += ONE
+            # Numbers of discovery are negative, so that they differ from indices in `order`.
+            position[root] = discovered - n
+            path[0] = root
+            path_number[0] = discovered - n
+            path_edge[0] = first_edge[root]
+            depth = ONE
+            discovered += 1
+        while depth > 0 and n_ordered < index(stop):
             top = depth - ONE
             s = path[top]
             low = position[s]
@@ -110,4 +126,6 @@ def find_components(first_edge, outcome_state, order, indptr, position):
             # The predecessor reaches each state that s reaches.
             if depth > 0 and low < position[path[depth - ONE]]:
                 position[path[depth - ONE]] = low
+    counters[ROOT], counters[DEPTH], counters[DISCOVERED] = root, depth, discovered
+    counters[WAITING], counters[ORDERED], counters[FOUND] = n_waiting, n_ordered, n_components
     return n_components

@@ -25,7 +25,7 @@ is for few points, the signs of all points are changed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -187,6 +187,14 @@ class Layer:
         """The ends of two halves of the positions, for two cores; of all if they are few."""
         ends = (0, self.n // 2, self.n) if self.n > WORTH_HALVING else (0, self.n)
         return list(pairwise(ends))
+
+    def cut(self) -> Layer:
+        """The same layer, with a single block of many positions in two halves, as views."""
+        if len(self.blocks) > 1:
+            return self
+        place, block = self.blocks[0]
+        halves = [(place + begin, block.part(begin, end)) for begin, end in self.halves()]
+        return replace(self, blocks=halves)
 
     def positions_at(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
         """The positions at some places, as indices in reading order: ascending."""

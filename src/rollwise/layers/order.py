@@ -54,8 +54,8 @@ class Ordering:
     ----------
     layer : Layer
         Of one block.
-    found : rollwise.graph.lotteries.Components
-        Its components.
+    found : rollwise.graph.lotteries.Components or ComponentSearch
+        Its components, or the search that finds them when they are asked for.
     ending : (n_lottery_outcomes,) uint32, optional
         The target of each outcome that ends the game, if the block has targets from 2^31 on.
     in_place : bool
@@ -65,6 +65,8 @@ class Ordering:
     ----------
     layer : Layer
         In solving order, from the first position of the last finished component.
+    find : callable
+        Finds components until they hold a number of positions, and returns their number.
 
     Raises
     ------
@@ -75,7 +77,7 @@ class Ordering:
     def __init__(
         self,
         layer: Layer,
-        found: graphs.Components,
+        found: graphs.Components | graphs.ComponentSearch,
         ending: NDArray[np.uint32] = NO_ENDING,
         *,
         in_place: bool = False,
@@ -84,23 +86,27 @@ class Ordering:
         if len(block.target) >= MOST_OUTCOMES:
             raise TooManyStates(f"{len(block.target):,} outcomes are too many for one layer")
         feedback, reader = np.empty(n, np.uint32), np.empty(n, np.uint32)
-        parts = Components(found.indptr, np.zeros(len(found), np.uint8), feedback, reader)
+        # of a search: as long as if every position were a component of its own
+        n_feedback = np.zeros(len(found.indptr) - 1, np.uint8)
+        parts = Components(found.indptr, n_feedback, feedback, reader)
         moved = block if in_place else Block(*(np.empty_like(part) for part in block))
         moved.first[n] = block.first[n]
         self.layer = replace(layer, blocks=[(0, moved)], parts=parts, position=found.position)
         self._known = found.order, found.position, block, layer.tables.indptr, ending, moved, parts
-        self._done = 0
+        self._done, self.find = 0, found.find
 
     def advance(self, stop: int) -> None:
-        """Process the components up to `stop`."""
+        """Process the components up to `stop`, which must be found (`find`)."""
         move(self._done, stop, *self._known)
         self._done = stop
 
     def run(self) -> Layer:
         """The whole layer in solving order."""
-        assert self.layer.parts is not None
-        self.advance(len(self.layer.parts.n_feedback))
-        return self.layer
+        parts, stop = self.layer.parts, self.find(self.layer.n)
+        assert parts is not None
+        self.advance(stop)
+        ends, n_feedback = parts.ends[: stop + 1].copy(), parts.n_feedback[:stop].copy()
+        return replace(self.layer, parts=parts._replace(ends=ends, n_feedback=n_feedback))
 
 
 @kernel
@@ -122,6 +128,7 @@ def move(begin, stop, order, position, block, indptr, ending, moved, parts):
     parts : Components, filled
     """
     n, most = index(order.shape[0]), index(MOST_FEEDBACK)
+    n_found = index(parts.ends[stop])  # `order` is not filled farther
     from_first, from_throws, from_count, from_lottery, from_target = block
     to_first, to_throws, to_count, to_lottery, to_target = moved
     ends, n_feedback_of = parts.ends, parts.n_feedback
@@ -133,7 +140,7 @@ def move(begin, stop, order, position, block, indptr, ending, moved, parts):
         while i > low:
             j = n - i
             i -= ONE
-            if j + FAR < n:  # prefetch soon needed data, with the help of earlier prefetches
+            if j + FAR < n_found:  # prefetch soon needed data, with the help of earlier prefetches
                 prefetch(flat, index(3) * index(order[j + FAR]))
                 p = index(order[j + NEAR])
                 prefetch(from_throws, p)
@@ -235,17 +242,28 @@ def layer_of_graph(graph: StateGraph) -> Layer:
     return ordering_of(graph).run()
 
 
-def ordering_of(graph: StateGraph) -> Ordering:
-    """A graph as a layer before it is put in solving order."""
+def ordering_of(graph: StateGraph, *, finds_components: bool = False) -> Ordering:
+    """A graph as a layer before it is put in solving order.
+
+    Parameters
+    ----------
+    finds_components : bool
+        Whether the components are found piece by piece (`Ordering.find`).
+    """
     sign = float(sign_of(graph.objective))
     n, inside = graph.n_states, graph.n_states + graph.n_border
     endings, ending = endings_of(graph.lotteries, sign, inside)
     tables = tables_of(graph.lotteries, sign)
-    action, found = graph.action_indptr, graph.components
+    action = graph.action_indptr
     # A state is a position with one throw, and so one situation.
     first = np.empty((n + 1, 3), np.uint32)
     first[:, 0], first[:, 1] = np.arange(n + 1), action
     first[:, 2] = graph.outcome_indptr[action]
+    found: graphs.Components | graphs.ComponentSearch
+    if finds_components:
+        found = graphs.ComponentSearch(first[:, 2], graph.outcome_state)
+    else:
+        found = graph.components
     lists, count, target = np.zeros(n, np.uint8), np.diff(first[:, 1]), graph.outcome_state
     block = block_of(first, lists, count, graph.action_lottery, target.view(np.uint32))
     layer = Layer([(0, block)], tables, n, graph.n_border, endings)

@@ -28,6 +28,8 @@ checked, `rollwise.layers.has_no_cycle` is trusted too.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -35,6 +37,7 @@ from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
 from rollwise.layers.layer import Layer
 
 Floats = NDArray[np.float64]
+Apply = Callable[..., Iterable[object]]
 
 UNIT = 2.0**-53  # half the distance from 1 to the next double
 UP = 1.0 + 2.0**-40  # more than the rounding of a bound of rounding errors
@@ -117,11 +120,11 @@ def claims(
     return found
 
 
-def unproved(layer: Layer, bounds: Floats) -> NDArray[np.int64]:
-    """The places without proved bounds; `bounds` as in `broken`."""
-    proved = np.ones(layer.n, np.bool_)
-    for place, block in layer.blocks:
-        sweep(place, block, layer.tables, bounds, False, proved)
+def unproved(layer: Layer, bounds: Floats, each: Apply = map) -> NDArray[np.int64]:
+    """The places without proved bounds; `bounds` as in `broken`, `each` applies as `map`."""
+    proved = np.zeros(layer.n, np.bool_)
+    rest = layer.tables, bounds, False, proved
+    list(each(lambda part: sweep(part[0], part[1], *rest), layer.blocks))
     return np.flatnonzero(~proved)
 
 
@@ -145,7 +148,7 @@ def sweep(place, block, tables, bounds, replace, proved):
         Each position gets the bounds implied by its targets. They are proved if the sweep has
         already visited all positions among the targets.
     proved : (n,) bool, changed
-        False is set at positions without proved bounds. An empty array is left alone.
+        True is set at positions with proved bounds. An empty array is left alone.
 
     Returns
     -------
@@ -202,8 +205,8 @@ def sweep(place, block, tables, bounds, replace, proved):
             bounds[p, 0], bounds[p, 1] = low, high
         n_low += not bounds[p, 0] <= low  # also true for NaN
         n_high += not high <= bounds[p, 1]
-        if proved.shape[0] > 0 and not (bounds[p, 0] <= low and high <= bounds[p, 1]):
-            proved[p] = False
+        if proved.shape[0] > 0:
+            proved[p] = bounds[p, 0] <= low and high <= bounds[p, 1]
     return n_low, n_high
 
 
