@@ -21,7 +21,9 @@ from rollwise import AGAIN, END, PASS, Game, payoff
 from rollwise.analysis.length_range import length_range
 from rollwise.analysis.reaching import reach
 from rollwise.answer.unbounded import finite
-from rollwise.builders.interpreter import GrowthWarning
+from rollwise.builders import interpreter
+from rollwise.builders.interpreter import GrowthWarning, Interpreter, endless_growth
+from rollwise.builders.rules import Rules
 from rollwise.documents.model import text_of
 from rollwise.documents.played import length_document
 from rollwise.documents.scores import reached_document
@@ -372,6 +374,35 @@ def test_finite_games_stay_as_they_are():
     with pytest.warns(GrowthWarning, match=r"rollwise\.solve\(game\)\.game has a proved cap"):
         assert rollwise.build(game, mode="interpreted").n_states > 30_000
     assert finite(game).rest is None
+
+
+@pytest.mark.parametrize(
+    ("points", "fault"),
+    [
+        (lambda pot: float(pot), r"a number without a limit in float\(\)"),
+        (lambda pot: 1.0 * pot, "a product or a sum with a float; write a Fraction"),
+    ],
+    ids=["float()", "a product"],
+)
+def test_a_game_without_proved_caps_tells_why(points, fault):
+    class Floats(OneDie):
+        def reward(self, s: Pot, action: int) -> Any:
+            return points(s.pot) if action == STOP else 0
+
+    game = Floats()
+    with pytest.warns(GrowthWarning, match=f"no cap of pot is proved: .*{fault}"):
+        assert finite(game) is game
+
+
+def test_growth_does_not_depend_on_the_speed_of_the_computer(monkeypatch):
+    """A limit on the outcomes looked at decides, and not the time."""
+    rules = Rules(OneDie())
+    trial = Interpreter(rules, rules.few_roots(100), 1_000)
+    trial.run(stop_after=100)
+    told = endless_growth(rules, trial.states)
+    assert "in a play of 20,000 moves" in told
+    monkeypatch.setattr(interpreter, "MOST_LOOKED_AT", 7_000)  # seven for each position
+    assert "in a play of 1,000 moves" in endless_growth(rules, trial.states)
 
 
 class Step(NamedTuple):

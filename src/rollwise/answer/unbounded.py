@@ -161,13 +161,16 @@ def _finite(game: Game) -> Game:
     try:
         made = search.run()
     except Unproved as fault:
+        names = " and ".join(search.names)
         if fault.certain:
-            names = " and ".join(search.names)
             raise RulesError(
                 f"{game.name}: {names} can rise without an end, and no number was found from which "
                 f"stopping is proved best: {fault}. Let the game end at some number, or cap "
                 f"{names} with min()"
             ) from None
+        if names:  # the builder says that they grow
+            told = f"{game.name}: no cap of {names} is proved: {fault}"
+            warnings.warn(told, GrowthWarning, stacklevel=2)
         return game
     numbers = made.rest.named(made.rest.caps).items()
     warnings.warn(

@@ -287,8 +287,8 @@ def as_weights(weights: list[int | float]) -> np.ndarray:
 
 
 STEPS = 20_000  # of one play
-# For all plays together: processor time, which other processes do not affect; and elapsed time.
-SECONDS, LONGEST = 0.3, 2.0
+# For all plays together: the outcomes looked at, and the seconds, which only slow rules need.
+MOST_LOOKED_AT, LONGEST = 150_000, 3.0
 FEW = 200  # a play cut off earlier, or with fewer rises of a field, is no evidence
 WAITS = 10  # successive moves that raise no field: a turn may pass round the table
 
@@ -312,11 +312,12 @@ def endless_growth(rules: Rules, states: np.ndarray) -> str:
     if rules.pool is not None:  # its turns take too long to follow
         return ""
     parameters = [abs(p) for p in rules.game.parameters.values() if type(p) is int]
-    used, began = time.thread_time(), time.perf_counter()
+    looked_at, began = 0, time.perf_counter()
 
-    def time_is_left() -> bool:
-        passed = time.perf_counter() - began
-        return time.thread_time() - used < SECONDS and passed < LONGEST
+    def may_look_at(outcomes: int) -> bool:
+        nonlocal looked_at
+        looked_at += outcomes
+        return looked_at < MOST_LOOKED_AT and time.perf_counter() - began < LONGEST
 
     growth, rows = growths(states), states.astype(np.int64)
     rising = [f for f in np.argsort(-growth, kind="stable").tolist() if growth[f] > 1]
@@ -328,7 +329,7 @@ def endless_growth(rules: Rules, states: np.ndarray) -> str:
     ]
     for aim in [*aims, one[rising].sum(axis=0)] if len(rising) > 1 else aims:
         first = rows[np.argmax(rows @ aim)].tolist()
-        play = _follow(rules, first, aim.tolist(), time_is_left)
+        play = _follow(rules, first, aim.tolist(), may_look_at)
         if play is None:
             continue
         moves, numbers = play
@@ -350,7 +351,7 @@ def endless_growth(rules: Rules, states: np.ndarray) -> str:
 
 
 def _follow(
-    rules: Rules, first: list[int], aim: list[int], time_is_left: Callable[[], bool]
+    rules: Rules, first: list[int], aim: list[int], may_look_at: Callable[[int], bool]
 ) -> tuple[int, list[int]] | None:
     """The play that raises a weighted sum of fields most at each move; None if it ends.
 
@@ -362,6 +363,8 @@ def _follow(
     ----------
     first, aim : list of int
         The numbers of the state, and the weights of the fields in the sum.
+    may_look_at : callable
+        Whether the play may go on, after a number of further outcomes.
     """
 
     def rank(state: Any) -> tuple[int, int]:
@@ -369,17 +372,18 @@ def _follow(
         return sum(map(mul, numbers, aim)), sum(map(abs, numbers))
 
     state = rules.layout.state(first)
-    best, raises, waits, seen = rank(state)[0], 0, 0, {state}
+    best, raises, waits, seen, outcomes = rank(state)[0], 0, 0, {state}, 0
     try:
         with watched():
-            while len(seen) <= STEPS and best <= MOST and time_is_left():
-                after = {
+            while len(seen) <= STEPS and best <= MOST and may_look_at(outcomes):
+                found = [
                     next_state
                     for at in situations_in(rules, state)
                     for action in expand(rules, at)
                     for next_state in action.next_states
-                }
-                after = {s for s in after if s is not None and s not in seen}
+                ]
+                outcomes = len(found)
+                after = {s for s in found if s is not None and s not in seen}
                 if not after:
                     return None
                 state = max(after, key=rank)

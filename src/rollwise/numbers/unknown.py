@@ -198,8 +198,14 @@ class Unknown(UnknownNumber):
     def _unfollowed(self, *_: Any) -> Any:
         raise Unfollowed("a division, a range or an index")
 
+    def __float__(self) -> float:
+        raise Unfollowed("float(), which whole numbers and fractions do not need")
+
+    def __int__(self) -> int:
+        raise Unfollowed("int(), which whole numbers do not need")
+
     __truediv__ = __rtruediv__ = __rfloordiv__ = __rmod__ = __rpow__ = _unfollowed
-    __index__ = __int__ = __float__ = __and__ = __or__ = __rshift__ = __lshift__ = _unfollowed
+    __index__ = __and__ = __or__ = __rshift__ = __lshift__ = _unfollowed
     __rand__ = __ror__ = __rrshift__ = __rlshift__ = __xor__ = __rxor__ = _unfollowed
 
 
