@@ -26,6 +26,7 @@ from rollwise.numbers.printed import (
     estimated,
     estimated_chance,
     in_common,
+    in_runs,
     percents,
     scaled,
 )
@@ -71,6 +72,17 @@ def test_columns_and_what_they_have_in_common(pairs: list[tuple[float, float]]) 
     for row, number, value, off in zip(rows, numbers, values, bounds, strict=True):
         assert holds(row, Fraction(value), Fraction(off))
         assert holds(Printed(number, worst.bound), Fraction(value), Fraction(off))
+
+
+@given(st.lists(st.integers(-20, 20)))
+@example([0, 6, 7, 8, 9, 3, 4])
+def test_runs_of_whole_numbers_can_be_read_back(numbers: list[int]) -> None:
+    read = []
+    for part in filter(None, in_runs(numbers).split(", ")):
+        low, _, high = part.partition("..")
+        read += range(int(low), int(high or low) + 1)
+    assert read == numbers
+    assert in_runs([0, 6, 7, 8, 9, 3, 4]) == "0, 6..9, 3, 4"
 
 
 @given(st.floats(-1.0, 1.0), st.floats(0.0, 1.0))

@@ -26,6 +26,7 @@ from rollwise.graph.choices import outcome_action
 from rollwise.graph.layout import StateLayout
 from rollwise.graph.policies import Ties, seat_payoffs
 from rollwise.hooks import InWords
+from rollwise.numbers.printed import in_runs
 
 # States of a game with further starts: as many times those of the game, and at least so many.
 ROOM, LEAST_ROOM = 10, 1_000_000
@@ -165,11 +166,10 @@ def handicap(
         try:
             policies = _with_starts(rules, [row for by_seat in rows for row in by_seat], most)
         except TooManyStates:
-            which = ", ".join(map(str, apart))
             raise UsageError(
                 f"{graph.title} has {graph.n_states:,} states, and play from the head starts "
-                f"{fields[0]}={which} comes to more than {most:,}; they are no positions of the "
-                "game, or too far from it: choose others"
+                f"{fields[0]}={in_runs(apart)} comes to more than {most:,}; they are no positions "
+                "of the game, or too far from it: choose others"
             ) from None
         graph = policies.graph
         starts = [[_state(graph, row) for row in by_seat] for by_seat in rows]

@@ -40,6 +40,7 @@ from rollwise.numbers.printed import (
     column,
     how_many,
     in_common,
+    in_runs,
     percents,
     rounded_up,
 )
@@ -362,10 +363,9 @@ class Handicapped(GameDocument, frozen=True, kw_only=True, tag="rollwise/handica
         if any(None in head.seats for head in self.heads):
             yield "-: no play comes to that position"
         elif self.apart:
-            listed = ", ".join(map(str, self.apart))
             yield (
-                f"play never comes to some positions with {self.field}={listed}; they were solved "
-                "too"
+                f"play never comes to some positions with {self.field}={in_runs(self.apart)}; they "
+                "were solved too"
             )
         if self.equally_good:
             yield self.equally_good.text

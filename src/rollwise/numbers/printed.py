@@ -82,6 +82,18 @@ def how_many(n: int, one: str, many: str = "") -> str:
     return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
+def in_runs(numbers: Iterable[int]) -> str:
+    """Whole numbers in their order, with runs of three or more in short: ``"0, 6..20"``."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    short = [f"{run[0]}..{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs]
+    return ", ".join(short)
+
+
 def certified(value: Known, bound: Known, *, sign: bool = False) -> Printed:
     """A number with its proven error bound.
 
