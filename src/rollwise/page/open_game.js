@@ -170,7 +170,7 @@ export class OpenGame extends Seats {
   }
 
   thrownDice(s) {
-    return this.#said(s).dice.map(([kind, text, ...numbers]) => ({ kind, text, numbers }));
+    return (this.#said(s)?.dice ?? []).map(([kind, text, ...numbers]) => ({ kind, text, numbers }));
   }
 
   // In words; the throw apart, but for a pool of dice.

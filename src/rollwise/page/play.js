@@ -637,11 +637,10 @@ export class PlayView {
     const [before, ...after] = deed.split("{}");
     const did = [before, after.length || !dice.length ? "" : " ", dice, after.join(" ")];
     const who = el("b", { class: `who p${(entry.seat - this.eyes + this.names.length) % this.names.length}` }, by);
-    if (game.isThrow(state) && game.isLayered) {
+    if (game.isThrow(state)) {
       const thrown = game.thrownDice(entry.outcome.target);
-      return [who, " ", did, " ", thrown.length > 0
-        ? thrown.map(drawDie)
-        : el("strong", {}, this.cameOf(entry))];
+      if (thrown.length > 0) return [who, " ", did, " ", thrown.map(drawDie)];
+      if (game.isLayered) return [who, " ", did, " ", el("strong", {}, this.cameOf(entry))];
     }
     const points = plain(entry.points + entry.gain[entry.seat]);
     const isEnd = entry.outcome.isOver && game.head.average == null;
