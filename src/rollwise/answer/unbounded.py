@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache, partial
+from functools import partial
 from itertools import permutations
 from typing import Any
 
@@ -22,6 +22,7 @@ from rollwise.answer.certified import solve_and_certify
 from rollwise.builders import build, limits
 from rollwise.builders.compiled.reads import was_large
 from rollwise.builders.interpreter import GrowthWarning, Interpreter, endless_growth
+from rollwise.builders.remembered import remembered
 from rollwise.builders.rules import Rules
 from rollwise.derive.derived_game import with_methods
 from rollwise.errors import RollwiseError, RulesError
@@ -135,27 +136,25 @@ def finite(game: Game) -> Game:
         return game
     if game.objective == "average" or game.endless != "forbidden":
         return game
-    try:
-        return _finite(game)
-    except TypeError:  # a parameter that can't be hashed
-        return _finite.__wrapped__(game)
+    return _capped(game) or game
 
 
-@cache
-def _finite(game: Game) -> Game:
+@remembered(64)
+def _capped(game: Game) -> Game | None:
+    """The game with proved caps; None if no field rises without an end, or no caps are proved."""
     try:
         rules = Rules(game)
         roots = rules.few_roots(limits.SMALL)
         if roots is None or was_large(rules, limits.SMALL):  # and had an end
-            return game
+            return None
         trial = Interpreter(rules, roots, limits.MAX_STATES_INTERPRETED)
         more = True  # also if a number becomes too large for a field
         with suppress(RulesError):
             more = trial.run(stop_after=limits.SMALL, patience=limits.PATIENCE)
         if not more or not endless_growth(rules, trial.states):
-            return game
+            return None
     except RollwiseError:  # the builder tells
-        return game
+        return None
     seen = [flat(rules.layout.state(row)) for row in trial.states.tolist()]
     search = _Search(game, seen)
     try:
@@ -171,7 +170,7 @@ def _finite(game: Game) -> Game:
         if names:  # the builder says that they grow
             told = f"{game.name}: no cap of {names} is proved: {fault}"
             warnings.warn(told, GrowthWarning, stacklevel=2)
-        return game
+        return None
     numbers = made.rest.named(made.rest.caps).items()
     warnings.warn(
         f"{game.name} has no end. Only stopping is allowed from "

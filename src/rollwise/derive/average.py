@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.builders import build
+from rollwise.builders.remembered import remembered
 from rollwise.builders.rules import Rules
 from rollwise.derive.derived_game import DerivedGame, whole_graph, with_methods
 from rollwise.errors import ParameterError, RulesError
@@ -199,7 +200,7 @@ class Average(DerivedGame):
         return replace(self, home=home)
 
 
-@lru_cache(4)
+@remembered(4, "duration")
 def timed_graph(inner: Game) -> tuple[StateGraph, NDArray[np.float64]]:
     """The graph of a game without an end, and the duration of each action.
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from rollwise.answer.certified import solve_and_certify
 from rollwise.answer.evaluation import Evaluation, best_response, evaluate
 from rollwise.answer.references import Policies
+from rollwise.builders.remembered import remembered
 from rollwise.derive.changed import throws_as_fields
 from rollwise.errors import EndlessPlay, ForMorePlayers, PolicyError, UsageError
 from rollwise.game import Game
@@ -29,6 +30,7 @@ from rollwise.kernels.environment import EITHER, FIRST, SECOND, legal_actions
 from rollwise.parameters import parameter_specs
 from rollwise.words import Narrator
 
+MOST_ARENAS = 16  # of a game, kept in memory
 SEATS = {"first": FIRST, "second": SECOND, "either": EITHER}
 
 
@@ -281,11 +283,28 @@ def arena_of(
 
 def _arena_of(game: Game, opponent: str | Policy | None, any_players: bool) -> Arena:
     policies = _policies(game, any_players)
-    if opponent is None or policies.graph.players == 1:
-        return _arena(policies, None)
+    if policies.graph.players == 1:
+        opponent = None
     if isinstance(opponent, Policy):
         return Arena(policies.graph, opponent, policies.game)
-    return _arena(policies, opponent)
+    policy, arenas = None, _arenas(policies)
+    if opponent is not None:
+        # found anew: its file, or the functions of the rules that it calls, may have changed
+        now = Policies(policies.graph, policies.game, lambda: policies.solution)
+        policy = now.find(opponent)
+    known = arenas.get(opponent)
+    if known is not None and _are_equal(known.opponent, policy):
+        return known
+    if len(arenas) >= MOST_ARENAS:
+        arenas.clear()
+    arena = arenas[opponent] = Arena(policies.graph, policy, policies.game)
+    return arena
+
+
+def _are_equal(one: Policy | None, other: Policy | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return np.array_equal(one.probability, other.probability)
 
 
 def _with_parameters(game: str | Game | type[Game], parameters: dict[str, Any]) -> Game:
@@ -307,7 +326,7 @@ def _with_parameters(game: str | Game | type[Game], parameters: dict[str, Any]) 
     return cls(**{**parameters, **read})
 
 
-@lru_cache(maxsize=16)
+@remembered(16)
 def _policies(game: Game, any_players: bool) -> Policies:
     try:
         return Policies.of(game, any_players=any_players)
@@ -321,9 +340,9 @@ def _policies(game: Game, any_players: bool) -> Policies:
 
 
 @lru_cache(maxsize=16)
-def _arena(policies: Policies, opponent: str | None) -> Arena:
-    policy = None if opponent is None else policies.find(opponent)
-    return Arena(policies.graph, policy, policies.game)
+def _arenas(policies: Policies) -> dict[str | None, Arena]:
+    """The arenas of a game by the names of the opponents, filled by `_arena_of`."""
+    return {}
 
 
 class Telling:

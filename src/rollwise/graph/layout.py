@@ -181,9 +181,15 @@ def members_of(game: Any) -> Members:
     return found
 
 
-@lru_cache(maxsize=8)
 def field_words(game: Any) -> Words:
     """The words of the numbers in fields that are enumerations: the reverse of `members_of`."""
+    kind: Any = type(game.start())
+    return _words(game, kind)
+
+
+@lru_cache(maxsize=8)
+def _words(game: Any, kind: Any) -> Words:
+    """The words of a game, whose class of states may have been defined again."""
     return {
         field: {number: word for word, number in words.items()}
         for field, words in members_of(game).items()

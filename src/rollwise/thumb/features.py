@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from inspect import signature
 from operator import index
 from typing import Any, NamedTuple, TypeAlias
@@ -23,6 +23,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.builders.remembered import remembered
 from rollwise.builders.rules import Rules
 from rollwise.derive.derived_game import base_actions
 from rollwise.dice import Pool
@@ -153,7 +154,7 @@ class _Probe(NamedTuple):
     differ: frozenset[str]
 
 
-@lru_cache(8)
+@remembered(8, "kept_features", "action_features")
 def _probed(game: Game, name: str, cases: tuple[Any, ...], names: tuple[str, ...]) -> _Probe:
     start = game.start()
     numbers = StateLayout.of(game, start).numbers(start)
