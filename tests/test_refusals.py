@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cli_runner import refusal
+from cli_runner import output, refusal
 
 import rollwise
 import rollwise.hidden
@@ -377,3 +377,73 @@ def test_a_refused_folder_of_layers_is_not_made(tmp_path):
             "solve", "royal-ur", "--by-layer", "--max-states", "2", "--save", str(tmp_path / name)
         )
         assert (tmp_path / name).exists() == is_left
+
+
+CLASHING = """
+from typing import NamedTuple
+from rollwise import PASS, WIN, Game
+
+class S(NamedTuple):
+    mine: int
+    theirs: int
+    {name}: int
+
+class Clash(Game):
+    def start(self):
+        return S(0, 0, 0)
+
+    def actions(self, s):
+        yield 0
+
+    def outcomes(self, s, action):
+        yield 1, PASS, S(s.theirs, s.mine, 1 - s.{name})
+        yield 1, WIN if s.mine else PASS, S(s.theirs, 1, 1 - s.{name})
+"""
+
+
+@pytest.mark.parametrize("name", ["cube", "owner", "step"])
+@pytest.mark.parametrize("command", ["solve", "table", "advise"])
+def test_fields_with_names_of_the_cube(tmp_path, command, name):
+    sheet = tmp_path / "clash.py"
+    sheet.write_text(CLASHING.format(name=name))
+    found = refusal(command, str(sheet), "as=cube")
+    assert f"the state has a field '{name}', and as=cube adds one of that name" in found
+
+
+def test_a_field_called_seat(tmp_path):
+    sheet = tmp_path / "clash.py"
+    sheet.write_text(CLASHING.format(name="seat"))
+    found = refusal("solve", str(sheet))
+    assert "the field 'seat' of the state has the name of a column" in found
+
+
+COIN = """
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
+from rollwise import LOSE, WIN, Game, parameter
+
+class S(NamedTuple):
+    x: int
+
+@dataclass(frozen=True)
+class Coin(Game):
+    p: Fraction = parameter(Fraction(1, 2), at_least=Fraction(0), at_most=Fraction(9, 10))
+
+    def start(self):
+        return S(0)
+
+    def actions(self, s):
+        yield 0
+
+    def outcomes(self, s, action):
+        yield self.p, WIN, s
+        yield 1 - self.p, LOSE, s
+"""
+
+
+def test_limits_that_are_fractions(tmp_path):
+    sheet = tmp_path / "coin.py"
+    sheet.write_text(COIN)
+    assert "from 0 to 9/10" in output("games", str(sheet))
+    assert "coin: p must be from 0 to 9/10, not 1" in refusal("solve", str(sheet), "p=1")

@@ -492,6 +492,23 @@ def test_a_changed_sheet_is_read_again(tmp_path, monkeypatch):
         assert "own.py" in client.get("/api/sheets").json()["faults"]
 
 
+def test_a_changed_module_beside_a_sheet_is_read_again(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rules = Path(inspect.getfile(find("craps"))).read_text()
+    rules = rules.replace("from typing", "import beside\nfrom typing", 1)
+    assert "beside" in rules
+    (tmp_path / "own.py").write_text(rules.replace("yield", "yield from beside.once(); yield", 1))
+    (tmp_path / "beside.py").write_text("def once(): return ()\n")
+    with client_of([]) as client:
+        solved(client, "craps")
+        assert client.get("/api/games").status_code == 200
+        assert client.get("/api/solve?game=craps").status_code == 200
+        (tmp_path / "beside.py").write_text("def once(): return []\n")
+        os.utime(tmp_path / "beside.py", (1, 1))
+        assert client.get("/api/games").status_code == 200
+        assert client.get("/api/solve?game=craps").status_code == 409
+
+
 TEXT = st.text(max_size=12) | st.sampled_from(
     ["pig", "target=5", "../x", "/etc/passwd", "x.py:X", "banked=0", "a=(1,2)", "1", "\0", "policy"]
 )

@@ -100,6 +100,13 @@ def typed(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+def _limit_text(limit: float | Fraction | None) -> str:
+    """A limit in words; empty without one. Before Python 3.12 fractions know no commas."""
+    if limit is None:
+        return ""
+    return str(limit) if isinstance(limit, Fraction) else f"{limit:,}"
+
+
 @dataclass(frozen=True)
 class ParameterSpec:
     """Type, default and range of a parameter of a game.
@@ -115,8 +122,8 @@ class ParameterSpec:
     name: str
     type: type
     default: Any
-    at_least: float | None
-    at_most: float | None
+    at_least: float | Fraction | None
+    at_most: float | Fraction | None
     about: str
     among: tuple[Value, ...] = ()
 
@@ -125,13 +132,10 @@ class ParameterSpec:
         """The range in words, or an empty string."""
         if self.among:
             return either(map(str, self.among))
-        if self.at_least is not None and self.at_most is not None:
-            return f"from {self.at_least:,} to {self.at_most:,}"
-        if self.at_least is not None:
-            return f"at least {self.at_least:,}"
-        if self.at_most is not None:
-            return f"at most {self.at_most:,}"
-        return ""
+        low, high = map(_limit_text, (self.at_least, self.at_most))
+        if low and high:
+            return f"from {low} to {high}"
+        return f"at least {low}" if low else f"at most {high}" if high else ""
 
     def check(self, game: str, value: Any) -> None:
         """Raise ParameterError unless `value` has the right type and lies in range."""

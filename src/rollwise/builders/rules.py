@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 Progress = int | tuple[int, ...]
 # Columns of the strategy table, which are forbidden names of fields. In games with throws the
 # columns of a throw are forbidden too.
-RESERVED = ("action", "value", "win_probability", "error_bound")
+RESERVED = ("action", "value", "win_probability", "error_bound", "seat")
 MOST_ROLLS = 255  # left, where rules read them
 OF_THROWS = ("throw", ROLLS_LEFT)
 

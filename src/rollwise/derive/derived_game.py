@@ -87,15 +87,18 @@ class DerivedGame(Game):
         """
         inner: Any = type(self.inner.start())
         key = type(self), inner, self.added_fields
-        for name in set(inner._fields) & set(self.added_fields):
-            raise RulesError(
-                f"{self.inner.name}: the state has a field {name!r}, and as={self.form} adds one "
-                "of that name; call it something else"
-            )
+        self._require_free_names(inner._fields)
         if key not in _STATE_TYPES:
             fields = [(name, int) for name in (*inner._fields, *self.added_fields)]
             _STATE_TYPES[key] = typing.NamedTuple(f"{inner.__name__}{type(self).__name__}", fields)
         return _STATE_TYPES[key]
+
+    def _require_free_names(self, names: Iterable[str]) -> None:
+        for name in set(names) & set(self.added_fields):
+            raise RulesError(
+                f"{self.inner.name}: the state has a field {name!r}, and as={self.form} adds one "
+                "of that name; call it something else"
+            )
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         cls.name = DerivedGame.name  # type: ignore[method-assign]  # and not that of the class
@@ -114,8 +117,16 @@ class DerivedGame(Game):
 
     @cached_property
     def inner_graph(self) -> StateGraph:
-        """The graph of the inner game."""
-        return whole_graph(self.inner, self.purpose, self.remedy)
+        """The graph of the inner game.
+
+        Raises
+        ------
+        RulesError
+            A column of the inner game has the name of an added one.
+        """
+        graph = whole_graph(self.inner, self.purpose, self.remedy)
+        self._require_free_names(graph.field_names)
+        return graph
 
     @property
     def has_throws(self) -> bool:

@@ -430,7 +430,10 @@ class HiddenLearned(GameDocument, frozen=True, kw_only=True, tag="rollwise/learn
         ]
         heads = ("games", "first gets at least", "second allows at most", "exploitability")
         yield Rows(heads, cells, indent=2)
-        yield "each is proved by the best responses to the average strategies of all games"
+        yield (
+            "each is proved by the best responses to the average strategies of all games; the "
+            "exploitability is the gain of both responses together"
+        )
 
 
 class HiddenPlayed(GameDocument, frozen=True, kw_only=True, tag="rollwise/play/hidden/1"):

@@ -49,6 +49,17 @@ def read_file(name: str, path: Path) -> ModuleType:
     return module
 
 
+def files_read(name: str) -> frozenset[Path]:
+    """The files of a module run by `read_file`: its own and those of its neighbours."""
+    modules = [
+        module
+        for known, module in list(sys.modules.items())
+        if known == name or known.startswith(f"{name}.")
+    ]
+    origins = (getattr(module.__spec__, "origin", None) for module in modules)
+    return frozenset(Path(origin).resolve() for origin in origins if origin)
+
+
 _FOLDERS: dict[str, str] = {}  # of the files that were read, by the names of their modules
 
 

@@ -18,8 +18,9 @@ import sys
 import time
 import warnings
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from rollwise.errors import RollwiseError, UnknownGame, UsageError
 from rollwise.faults import PASSED_ON, fault_text
 from rollwise.game import Game
 from rollwise.games import available, create, find, names_a_file
+from rollwise.machine.neighbours import files_read
 
 Key = tuple[str, tuple[tuple[str, str], ...]]  # a game and its parameters, as typed
 
@@ -56,7 +58,15 @@ class Offered:
     saved: dict[Key, Path] = field(default_factory=dict)
     faults: dict[str, str] = field(default_factory=dict)
     names: Sequence[str] = ()
+    _files: dict[str, frozenset[Path]] = field(default_factory=dict)  # of the rules, by name
     _stamps: dict[Path, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._note_files()
+
+    def _note_files(self) -> None:
+        self._files.update((name, files_read(self.kinds[name].__module__)) for name in self.own)
+        self._stamps.update(_stamps(self.names, self._files))
 
     @property
     def own(self) -> list[str]:
@@ -64,21 +74,29 @@ class Offered:
         return [name for name, reference in self.references.items() if names_a_file(reference)]
 
     def refresh(self) -> list[str]:
-        """Read changed rule sheets again; the names of games with other rules than before."""
-        stamps = _stamps(self.names)
-        if stamps == self._stamps:
+        """Read changed rule sheets again; the names of games with other rules than before.
+
+        The modules that a rule sheet imports from its folder are a part of it.
+        """
+        stamps, known_stamps = _stamps(self.names, self._files), dict(self._stamps)
+        if stamps == known_stamps:
             return []
-        before = dict(self.kinds)
+        before, files = dict(self.kinds), dict(self._files)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the start page shows the faults
             kinds, known, faults = _entered(self.names, is_start=False)
-        for held in (self.kinds, self.references, self.faults, self._stamps):
+        for held in (self.kinds, self.references, self.faults, self._files, self._stamps):
             held.clear()
         self.kinds.update(kinds)
         self.references.update(known)
         self.faults.update(faults)
-        self._stamps.update(stamps)
-        return [name for name, kind in before.items() if _rules(kinds.get(name)) != _rules(kind)]
+        self._note_files()
+        changed = {path for path, _ in stamps.items() ^ known_stamps.items()}
+        return [
+            name
+            for name, kind in before.items()
+            if _rules(kinds.get(name)) != _rules(kind) or changed & files.get(name, frozenset())
+        ]
 
     def kind(self, name: str) -> type[Game]:
         """The rules of a name.
@@ -122,7 +140,7 @@ def offer(names: Sequence[str], solutions: Path | None = None) -> Offered:
     """
     kinds, known, faults = _entered(names, is_start=True)
     saved = {} if solutions is None else _saved(solutions, kinds)
-    return Offered(kinds, known, saved, faults, names, _stamps(names))
+    return Offered(kinds, known, saved, faults, names)
 
 
 def _entered(
@@ -150,11 +168,12 @@ def _rules(kind: type[Game] | None) -> tuple[str, str]:
     return ("", "") if kind is None else (kind.__module__, kind.__qualname__)
 
 
-def _stamps(names: Sequence[str]) -> dict[Path, float]:
-    """The times of the last changes of all rule sheets."""
+def _stamps(names: Sequence[str], read: Mapping[str, frozenset[Path]]) -> dict[Path, float]:
+    """The times of the last changes of all rule sheets, and of the files read for games."""
     files = [Path(name.rpartition(":")[0] or name) for name in names if names_a_file(name)]
     found = {}
-    for path in files or (() if names else Path().glob("*.py")):
+    sheets = files or (() if names else Path().glob("*.py"))
+    for path in {*sheets, *chain.from_iterable(read.values())}:
         with contextlib.suppress(OSError):
             found[path.resolve()] = path.stat().st_mtime
     return found
