@@ -342,6 +342,25 @@ def test_a_damaged_prism_file_gives_one_line(tmp_path):
             find(path)
 
 
+class TwoStarts:
+    """An environment with a table, as Taxi, which needs pygame, has it."""
+
+    P = {  # noqa: RUF012
+        n: {0: [(1.0, max(n - 1, 0), float(n), n == 0)]} for n in range(4)
+    }
+    initial_state_distrib = (0.0, 0.5, 0.0, 0.5)
+
+
+def test_an_environment_with_several_starts():
+    with pytest.warns(UserWarning, match=r"TwoStarts begins in one of 2 states.*start=1\)"):
+        first = rollwise.from_gymnasium(TwoStarts())
+    values = {
+        k: rollwise.solve(rollwise.from_gymnasium(TwoStarts(), start=k)).value for k in (1, 3)
+    }
+    assert rollwise.solve(first).value == values[1] == 1.0
+    assert values[3] == 6.0
+
+
 def test_frozen_lake_from_gymnasium():
     """The chance to reach the goal of the slippery lake is 14/17."""
     gymnasium = pytest.importorskip("gymnasium")

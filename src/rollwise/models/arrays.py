@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -205,7 +206,8 @@ def from_gymnasium(
     env : gymnasium.Env
         Or the table itself: ``P[state][action]`` lists ``(chance, state, reward, terminated)``.
     start : int, optional
-        By default the first possible state of the environment.
+        By default the first possible state of the environment. A warning names it where others
+        are possible.
 
     Raises
     ------
@@ -221,7 +223,14 @@ def from_gymnasium(
         )
     if start is None:
         chances = getattr(inner, "initial_state_distrib", (1.0,))
-        start = int(np.flatnonzero(np.asarray(chances))[0])
+        starts = np.flatnonzero(np.asarray(chances))
+        start = int(starts[0])
+        if len(starts) > 1:
+            warnings.warn(
+                f"{type(inner).__name__} begins in one of {len(starts):,} states, and the game in "
+                f"the first of them: from_gymnasium(env, start={start}) says so, or names another",
+                stacklevel=2,
+            )
     try:
         rows = list(_table_rows(table))
         numbers = _numbers(rows, "P")
