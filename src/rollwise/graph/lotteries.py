@@ -221,7 +221,8 @@ class ComponentSearch:
         n, edges = len(first_edge) - 1, np.uint32 if len(outcome_state) < 2**32 else np.uint64
         self.order, self.indptr = np.empty(n, np.int32), np.zeros(n + 1, np.int64)
         self.position = np.full(n, NOT_MET, np.int32)
-        self._walk = Walk(
+        self._n_found = 0
+        self._walk: Walk | None = Walk(
             np.ascontiguousarray(first_edge, edges),
             outcome_state,
             np.empty(n, np.uint32),
@@ -232,8 +233,12 @@ class ComponentSearch:
         )
 
     def find(self, n: int) -> int:
-        """Find components until they hold `n` states; return the number of those that do."""
+        """Find components until they hold `n` states; return the number of components found."""
         from rollwise.kernels.components import find_components
 
-        filled = self.order, self.indptr, self.position
-        return int(find_components(n, self._walk, *filled))
+        if self._walk is not None:
+            filled = self.order, self.indptr, self.position
+            self._n_found = int(find_components(n, self._walk, *filled))
+            if n == len(self.order):
+                self._walk = None  # much memory
+        return self._n_found
