@@ -213,8 +213,8 @@ class Versions(Document, frozen=True, kw_only=True, tag="rollwise/diff/1"):
         share = f" ({100 * n / self.states_in_both:.1f} %)" if self.states_in_both else ""
         yield (
             f"{how_many(self.states_in_both, 'state')} of both games with a choice in the new one; "
-            f"the old best action no longer is best in {n:,}{share}, of which play comes to "
-            f"{self.states_changed_in_play:,}"
+            f"in {n:,}{share} of them all old best actions are worse now; play comes to "
+            f"{self.states_changed_in_play:,} of these"
         )
         spread = self.spread
         ends, bound = [as_number(self.loss)], self.error_bound
