@@ -24,6 +24,7 @@ from rollwise.errors import UsageError
 from rollwise.export import export
 from rollwise.game import AGAIN, END, LOSE, WIN, Game
 from rollwise.games import available
+from rollwise.games.craps import Craps
 from rollwise.games.frozen_lake import FrozenLake
 from rollwise.games.hare_and_tortoise import HareAndTortoise
 from rollwise.games.hog import Hog
@@ -217,6 +218,54 @@ def test_a_tree_repeats_the_first_example_of_threes():
     assert "take 2: 7 + 0.00 = <b>7.00</b>" in texts
     with pytest.raises(UsageError, match="or 200 lines can't be read"):
         plot(solved(Hog(target=8, dice=3)), "graph")
+
+
+def lines_of(figure):
+    """The lines of a graph, as points."""
+    for drawn in figure.data:
+        if drawn.mode == "lines+markers":
+            points = np.column_stack((drawn.x, drawn.y)).astype(float)
+            for line in np.split(points, np.flatnonzero(np.isnan(points[:, 0])) + 1)[:-1]:
+                yield line[:-1].round(6)
+
+
+@pytest.mark.parametrize("game", [Piglet(target=2), Piglet(target=3), FrozenLake(), Craps()])
+def test_a_graph_draws_every_move_that_does_not_end_the_game(game):
+    """Moves that stay are loops, and no line hides another."""
+    solution = solved(game)
+    moves = [
+        (state.index, target)
+        for state in solution.graph.view
+        for action in state.actions
+        for target in {outcome.target for outcome in action.outcomes if not outcome.is_over}
+    ]
+    figure = plot(solution, "graph")
+    lines = [*lines_of(figure)]
+    assert len(lines) == len(moves)
+    loops = sum(np.array_equal(line[0], line[-1]) for line in lines)
+    assert loops == sum(start == target for start, target in moves) > 0
+    assert "Loops" in figure.layout.meta["alt"]
+    # lines between the same positions are apart
+    assert len({tuple(line[len(line) // 2]) for line in lines}) == len(lines)
+
+
+@pytest.mark.parametrize("game", [Piglet(target=2), Piglet(target=3)])
+def test_ends_and_chances_of_the_lines_of_a_graph_are_uncovered(game):
+    """Lines end at marks, labels are beneath these, and chances between the labels."""
+    figure = plot(solved(game), "graph")
+    lines = [*lines_of(figure)]
+    marks = next(trace for trace in figure.data if trace.mode == "markers")
+    places = set(zip(marks.x, np.round(marks.y, 6), strict=True))
+    assert {tuple(line[at]) for line in lines for at in (0, -1)} <= places
+    notes = [note for note in figure.layout.annotations if note.xref != "paper"]
+    labels = [note for note in notes if (note.x, round(note.y, 6)) in places]
+    assert len(labels) == len(places)
+    assert all(note.yanchor == "top" and note.yshift < 0 for note in labels)
+    chances = {(note.x, round(note.y, 6)) for note in notes if note.text.endswith("%")}
+    assert len(chances) == sum(note.text.endswith("%") for note in notes)
+    loops = {round(float(line[:, 1].min()), 3) for line in lines if (line[0] == line[-1]).all()}
+    for x, y in chances:
+        assert abs(x - round(x)) > 0.3 or min(abs(y - top) for top in loops) < 0.1
 
 
 def unpacked(text, name):
