@@ -293,6 +293,15 @@ def test_plot_writes_a_page(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["a.html"]
 
 
+def test_a_method_of_one_step_has_points_beside_the_line_of_another():
+    figure = plot(
+        solved(Pig(target=15)), "convergence", methods=("value-iteration", "policy-iteration")
+    )
+    modes = {trace.name: trace.mode for trace in figure.data if len(trace.x) > 1 or trace.x[0]}
+    assert modes["value-iteration: true error"] == "lines"
+    assert modes["policy-iteration: true error"] == "lines+markers"
+
+
 @pytest.mark.parametrize(
     ("text", "method", "options", "limit"),
     [
