@@ -14,7 +14,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 import pytest
 from cli_runner import output, run
-from little_games import Faces, Ladder, Shortest
+from little_games import Faces, Ladder, Search, Shortest
 from throwing import Runners, TwoBoxes
 
 import rollwise
@@ -282,6 +282,33 @@ def test_names_can_not_break_the_page():
     assert "</script><b>" not in text
     drawn = json.loads(unpacked(text, "figure-data"))
     assert drawn["layout"]["annotations"][0]["text"] == "</script><b>"
+
+
+@pytest.mark.parametrize(
+    ("kind", "asked"),
+    [
+        ("policy", {}),
+        ("boxes", {}),
+        ("policy", {"where": "keys == 1"}),
+        ("graph", {}),
+        ("graph", {"state": (1, 0)}),
+    ],
+)
+def test_pictures_name_actions_with_marks_as_they_are(kind, asked):
+    """Plotly decodes ``&amp;`` and ``&lt;``, but leaves ``&quot;``."""
+    figure = plot(solved(Search()), kind, **asked)
+    figure.layout.meta = None  # plain text
+    drawn = json.dumps(figure.to_plotly_json(), default=list)
+    assert 'say \\"go\\" &amp; &lt;b&gt;' in drawn
+    assert "&quot;" not in drawn
+    assert "& <b>" not in drawn
+
+
+def test_a_report_names_actions_with_marks_as_they_are():
+    text = rollwise.solve(Search()).report().html
+    assert "say &quot;go&quot; &amp; &lt;b&gt;" in text
+    assert "&amp;quot;" not in text
+    assert "&amp;lt;" not in text
 
 
 def test_plot_writes_a_page(tmp_path):

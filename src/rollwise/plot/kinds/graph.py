@@ -19,7 +19,7 @@ from rollwise.errors import UsageError, spelled
 from rollwise.graph import NO_THROW, Action, StateGraph, win_probability
 from rollwise.graph.choices import has_choice
 from rollwise.plot import Choices
-from rollwise.plot.fields import Hover, action_name, cost_text, value_text
+from rollwise.plot.fields import Hover, action_name, cost_text, escaped, value_text
 from rollwise.plot.style import BLUE, COLOURS, GREY, NARROW, ORANGE, SWITCH, WIDE, Picture, Sheet
 
 # From a node, to another, the colour, whether it is a best move, and its chance in percent.
@@ -397,7 +397,7 @@ def _whole(solution: Solution, edges: list[Edge]) -> go.Figure:
     ]
     arrange(nodes, edges)
     colour_of = _colours(graph)
-    names = [action_name(solution, label) for label in colour_of]
+    names = [escaped(action_name(solution, label)) for label in colour_of]
     fields = "·".join(graph.columns)
     notes = [
         f"A position is {fields}."
@@ -425,15 +425,16 @@ def _tree(solution: Solution, root: int) -> go.Figure:
         best = bool(solution.is_best[action])
         colour = BLUE if best else GREY
         value = float(solution.action_values[action])
-        text = f"{action}  <b>{_value(solution, value)}</b>"
+        name = escaped(str(action))
+        text = f"{name}  <b>{_value(solution, value)}</b>"
         if solution.is_score:
             reward = action.reward
-            text = f"{action}: {reward:g} + {value - reward:z.2f} = <b>{value:z.2f}</b>"
+            text = f"{name}: {reward:g} + {value - reward:z.2f} = <b>{value:z.2f}</b>"
         about = (
             "the best action" if best else f"costs {cost_text(solution, solution.regret[action])}"
         )
         at = len(nodes)
-        nodes.append(Node(1, text, f"{action}: {about}", "action"))
+        nodes.append(Node(1, text, f"{name}: {about}", "action"))
         edges.append((0, at, colour, best, ""))
         first_row = row
         for chance, text, about, kind in _leaves(solution, action, hover):
@@ -478,7 +479,7 @@ def _leaves(solution: Solution, action: Action, hover: Hover) -> list[tuple[str,
     for (target, passes, ending), ways in ranked[:MOST_LEAVES]:
         chance = f"{100 * ways / action.total:.3g}%"
         if ending:
-            shown = "the end" if ending == "end" else ending
+            shown = "the end" if ending == "end" else escaped(ending)
             rows.append((chance, shown, shown, "end"))
             continue
         text = short_text(solution, target)
