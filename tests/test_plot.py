@@ -268,6 +268,17 @@ def test_ends_and_chances_of_the_lines_of_a_graph_are_uncovered(game):
         assert abs(x - round(x)) > 0.3 or min(abs(y - top) for top in loops) < 0.1
 
 
+def test_chances_of_two_actions_stand_beside_each_other():
+    """In hog each number of dice may lead from 2·3 to 3·2, in the same column."""
+    figure = plot(solved(Hog(target=4, dice=2)), "graph")
+    left, right = figure.layout.xaxis.range
+    rows = {}
+    for note in figure.layout.annotations:
+        if note.text.endswith("%"):
+            rows.setdefault(round(note.y, 3), []).append(note.x * 1100 / (right - left))
+    assert min(np.diff(sorted(row)).min() for row in rows.values() if len(row) > 1) > 30
+
+
 def unpacked(text, name):
     """What a page holds under a name."""
     data = re.search(rf'<script type="text/plain" id="{name}">([A-Za-z0-9+/=]+)</script>', text)

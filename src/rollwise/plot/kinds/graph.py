@@ -30,8 +30,8 @@ MOST_STATES = 64
 MOST_MOVES = 200
 MOST_LINES = 200
 BEFORE_END = 0.4  # columns between a chance and the end of its line: labels leave room there
-STEPS = np.array([*np.linspace(0, 0.8, 17), 1])[:, None]  # the last is longer than an arrowhead
-BEND = 12  # pixels between lines of the same ends
+STEPS = np.array([*np.linspace(0, 0.85, 18), 1])[:, None]  # the last is longer than an arrowhead
+CHANCE = np.array([36, 14])  # width and height in pixels, for which lines of the same ends part
 LOOP = np.array([56, 34])  # half the width and the height of the handles of a loop, in pixels
 MOST_LEAVES = 12  # outcomes drawn for one action of a tree
 
@@ -186,10 +186,11 @@ def _paths(
             handles = _handles(rank) * [(-1, -1), (1, -1)]
         else:
             length = float(np.hypot(*across))
-            bends = rank + (columns > 1 or pairs[target, source] > 0)
-            side = bends * max(BEND, 0.1 * length) if columns else 0.36 * scale[0] + rank * BEND
             # y grows downwards
             left = np.array([across[1], -across[0]]) / length
+            parts = columns > 1 or pairs[target, source] > 0
+            side = 0.1 * length * parts if columns else 0.36 * scale[0]
+            side += rank * float((CHANCE / np.maximum(np.abs(left), 0.01)).min())
             handles = np.outer((1 / 3, 2 / 3), across) + 4 / 3 * side * left
         points = (
             places[source]
