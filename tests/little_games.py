@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 from dataclasses import dataclass
+from enum import IntFlag
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -554,3 +555,39 @@ class Riddle(Game):
             yield 1, PASS, Told(s.theirs, s.mine, 1 + (s.mine + action) % 2)
         else:
             yield 1, WIN if s.theirs == 1 + action else LOSE, s
+
+
+class Keys(IntFlag):
+    RED = 1
+    BLUE = 2
+
+
+class Found(NamedTuple):
+    points: int
+    keys: Keys
+
+
+@dataclass(frozen=True)
+class Search(Game):
+    """Look for two keys; names of actions with marks that HTML knows."""
+
+    players: ClassVar = 1
+    objective: ClassVar = "maximize"
+    action_names: ClassVar = ('say "go" & <b>', "stop")
+
+    def start(self):
+        return Found(0, Keys(0))
+
+    def actions(self, s):
+        return (0, 1)
+
+    def outcomes(self, s, action):
+        if action or s.points == 3:
+            yield 1, END, s
+            return
+        for keys in (Keys(0), Keys.RED, Keys.BLUE):
+            yield 1, AGAIN, Found(s.points + 1, s.keys | keys)
+        yield 1, END, s
+
+    def reward(self, s, action):
+        return action * (s.points + int(s.keys))

@@ -105,6 +105,12 @@ def test_most_alike_and_the_longest_run(n, sides):
         assert dice.longest_run(throw) == max(runs, default=0)
 
 
+@pytest.mark.parametrize("faces", [(7, 1), (0, 1), (1, 2.5)])
+def test_faces_that_dice_lack_have_no_place_in_counts(faces):
+    with pytest.raises(ValueError, match="the faces of 6-sided dice are 1 to 6"):
+        dice.place_in_counts(faces, 6)
+
+
 @given(st.sets(st.integers(0, 61)), st.integers(0, 61))
 def test_bits_are_sets(known, k):
     packed = sum(1 << member for member in known)

@@ -10,6 +10,7 @@ from typing import ClassVar, NamedTuple
 
 import pytest
 from cli_runner import output, refusal
+from little_games import Search
 
 import rollwise
 from rollwise import AGAIN, END, Game
@@ -176,6 +177,12 @@ def test_pictures_name_members(sheet):
     assert any("dark_blue<br>" in text for trace in boxes.data for text in trace.text or ())
     # only the steps have a bar, of three parts
     assert Cards(solution).html(0, "the first").count('height="16.0"') == 3
+
+
+def test_an_axis_of_flags_names_each_number_as_tables_do():
+    figure = rollwise.solve(Search()).plot("value", x="points", y="keys")
+    assert list(figure.layout.yaxis.ticktext) == ["0", "red", "blue", "blue|red"]
+    assert list(figure.layout.yaxis.tickvals) == [0, 1, 2, 3]
 
 
 FLAGS = RULES.replace("IntEnum", "IntFlag").replace("RED = 0", "RED = 2").replace("= 7", "= 4")

@@ -336,6 +336,21 @@ def assert_near(returns: np.ndarray, value: float) -> None:
     assert abs(returns.mean() - value) <= 4 * error + 1e-12
 
 
+def test_actions_that_are_not_whole_are_refused():
+    one, many = GameEnv(Craps()), GameVectorEnv(Craps(), num_envs=4)
+    for taken, action in ((one, 0.7), (one, 1.0), (many, np.full(4, 0.7)), (many, np.ones(4))):
+        taken.reset(seed=1)
+        with pytest.raises(UsageError, match=r"isn't an action|must be whole numbers"):
+            taken.step(action)
+    many.step([0] * 4)
+
+
+def test_the_policy_of_another_graph_has_no_mean_reward():
+    env = GameEnv(Pig(target=8), opponent="optimal")
+    with pytest.raises(UsageError, match="the policy is of another game: it has .* probabilities"):
+        mean_reward(env, solve(Pig(target=5)).policy)
+
+
 @pytest.mark.parametrize("seat", SEATS)
 @pytest.mark.parametrize("game", KINDS_ENVIRONMENT)
 def test_exactly(game, seat):

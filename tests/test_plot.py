@@ -14,7 +14,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 import pytest
 from cli_runner import output, run
-from little_games import Faces, Ladder, Shortest
+from little_games import Faces, Ladder, Search, Shortest
 from throwing import Runners, TwoBoxes
 
 import rollwise
@@ -24,6 +24,7 @@ from rollwise.errors import UsageError
 from rollwise.export import export
 from rollwise.game import AGAIN, END, LOSE, WIN, Game
 from rollwise.games import available
+from rollwise.games.craps import Craps
 from rollwise.games.frozen_lake import FrozenLake
 from rollwise.games.hare_and_tortoise import HareAndTortoise
 from rollwise.games.hog import Hog
@@ -219,6 +220,65 @@ def test_a_tree_repeats_the_first_example_of_threes():
         plot(solved(Hog(target=8, dice=3)), "graph")
 
 
+def lines_of(figure):
+    """The lines of a graph, as points."""
+    for drawn in figure.data:
+        if drawn.mode == "lines+markers":
+            points = np.column_stack((drawn.x, drawn.y)).astype(float)
+            for line in np.split(points, np.flatnonzero(np.isnan(points[:, 0])) + 1)[:-1]:
+                yield line[:-1].round(6)
+
+
+@pytest.mark.parametrize("game", [Piglet(target=2), Piglet(target=3), FrozenLake(), Craps()])
+def test_a_graph_draws_every_move_that_does_not_end_the_game(game):
+    """Moves that stay are loops, and no line hides another."""
+    solution = solved(game)
+    moves = [
+        (state.index, target)
+        for state in solution.graph.view
+        for action in state.actions
+        for target in {outcome.target for outcome in action.outcomes if not outcome.is_over}
+    ]
+    figure = plot(solution, "graph")
+    lines = [*lines_of(figure)]
+    assert len(lines) == len(moves)
+    loops = sum(np.array_equal(line[0], line[-1]) for line in lines)
+    assert loops == sum(start == target for start, target in moves) > 0
+    assert "Loops" in figure.layout.meta["alt"]
+    # lines between the same positions are apart
+    assert len({tuple(line[len(line) // 2]) for line in lines}) == len(lines)
+
+
+@pytest.mark.parametrize("game", [Piglet(target=2), Piglet(target=3)])
+def test_ends_and_chances_of_the_lines_of_a_graph_are_uncovered(game):
+    """Lines end at marks, labels are beneath these, and chances between the labels."""
+    figure = plot(solved(game), "graph")
+    lines = [*lines_of(figure)]
+    marks = next(trace for trace in figure.data if trace.mode == "markers")
+    places = set(zip(marks.x, np.round(marks.y, 6), strict=True))
+    assert {tuple(line[at]) for line in lines for at in (0, -1)} <= places
+    notes = [note for note in figure.layout.annotations if note.xref != "paper"]
+    labels = [note for note in notes if (note.x, round(note.y, 6)) in places]
+    assert len(labels) == len(places)
+    assert all(note.yanchor == "top" and note.yshift < 0 for note in labels)
+    chances = {(note.x, round(note.y, 6)) for note in notes if note.text.endswith("%")}
+    assert len(chances) == sum(note.text.endswith("%") for note in notes)
+    loops = {round(float(line[:, 1].min()), 3) for line in lines if (line[0] == line[-1]).all()}
+    for x, y in chances:
+        assert abs(x - round(x)) > 0.3 or min(abs(y - top) for top in loops) < 0.1
+
+
+def test_chances_of_two_actions_stand_beside_each_other():
+    """In hog each number of dice may lead from 2·3 to 3·2, in the same column."""
+    figure = plot(solved(Hog(target=4, dice=2)), "graph")
+    left, right = figure.layout.xaxis.range
+    rows = {}
+    for note in figure.layout.annotations:
+        if note.text.endswith("%"):
+            rows.setdefault(round(note.y, 3), []).append(note.x * 1100 / (right - left))
+    assert min(np.diff(sorted(row)).min() for row in rows.values() if len(row) > 1) > 30
+
+
 def unpacked(text, name):
     """What a page holds under a name."""
     data = re.search(rf'<script type="text/plain" id="{name}">([A-Za-z0-9+/=]+)</script>', text)
@@ -235,6 +295,33 @@ def test_names_can_not_break_the_page():
     assert drawn["layout"]["annotations"][0]["text"] == "</script><b>"
 
 
+@pytest.mark.parametrize(
+    ("kind", "asked"),
+    [
+        ("policy", {}),
+        ("boxes", {}),
+        ("policy", {"where": "keys == 1"}),
+        ("graph", {}),
+        ("graph", {"state": (1, 0)}),
+    ],
+)
+def test_pictures_name_actions_with_marks_as_they_are(kind, asked):
+    """Plotly decodes ``&amp;`` and ``&lt;``, but leaves ``&quot;``."""
+    figure = plot(solved(Search()), kind, **asked)
+    figure.layout.meta = None  # plain text
+    drawn = json.dumps(figure.to_plotly_json(), default=list)
+    assert 'say \\"go\\" &amp; &lt;b&gt;' in drawn
+    assert "&quot;" not in drawn
+    assert "& <b>" not in drawn
+
+
+def test_a_report_names_actions_with_marks_as_they_are():
+    text = rollwise.solve(Search()).report().html
+    assert "say &quot;go&quot; &amp; &lt;b&gt;" in text
+    assert "&amp;quot;" not in text
+    assert "&amp;lt;" not in text
+
+
 def test_plot_writes_a_page(tmp_path):
     done = run("plot", str(EXAMPLE), "policy", "mark=9", "--out", "a.html", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -242,6 +329,15 @@ def test_plot_writes_a_page(tmp_path):
     assert "rollwiseFigure(" in text
     assert 'src="' not in text.lower().split("<body>")[1]
     assert [path.name for path in tmp_path.iterdir()] == ["a.html"]
+
+
+def test_a_method_of_one_step_has_points_beside_the_line_of_another():
+    figure = plot(
+        solved(Pig(target=15)), "convergence", methods=("value-iteration", "policy-iteration")
+    )
+    modes = {trace.name: trace.mode for trace in figure.data if len(trace.x) > 1 or trace.x[0]}
+    assert modes["value-iteration: true error"] == "lines"
+    assert modes["policy-iteration: true error"] == "lines+markers"
 
 
 @pytest.mark.parametrize(

@@ -382,6 +382,12 @@ def test_a_wrong_method_is_answered_with_the_right_ones(client):
     assert "GET" in answer.headers["allow"]
 
 
+def test_all_right_methods_of_an_address_are_named(client):
+    answer = client.put("/api/solve")
+    assert answer.json()["error"].endswith("doesn't take PUT; it takes DELETE, GET, HEAD, POST")
+    assert answer.headers["allow"] == "DELETE, GET, HEAD, POST"
+
+
 def test_a_large_game_as_a_graph_is_the_decision_at_its_start(client):
     solved(client, target=20)
     shown = client.get("/plot?game=pig&parameter=target=20&kind=graph")

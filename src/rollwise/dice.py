@@ -469,7 +469,14 @@ def place_in_counts(faces: Sequence[int], sides: int) -> int:
     `counts` yields colexicographic order. Let f be the last face in which an earlier result
     differs from this one, r the number of dice with face f or less, and q the number with less
     than f. The number of such results is C(r + f - 1, f - 1) - C(q + f - 1, f - 1).
+
+    Raises
+    ------
+    ValueError
+        The dice have no such face.
     """
+    if wrong := [face for face in faces if face not in range(1, sides + 1)]:
+        raise ValueError(f"the faces of {sides}-sided dice are 1 to {sides}, not {wrong[0]}")
     below, index_in_order = list(faces).count(1), 0
     for face in range(2, sides + 1):
         upto = below + list(faces).count(face)

@@ -18,6 +18,7 @@ from rollwise.errors import EndlessPlay, TooManyStates, UsageError
 from rollwise.game import Game, has_many, require_game, with_an_end
 from rollwise.graph import StateGraph
 from rollwise.methods import DEFAULT, find_method
+from rollwise.numbers.given import positive_number
 
 if TYPE_CHECKING:
     from rollwise.derive.larger import Larger
@@ -68,10 +69,10 @@ def solve(
         The players can go round for ever; names the states.
     TooManyStates
     UsageError
-        There is no such method, or it has no such option; or the game has hidden dice or
-        simultaneous choices (`rollwise.hidden.solve`).
+        There is no such method, or it has no such option; or a number is out of range; or the game
+        has hidden dice or simultaneous choices (`rollwise.hidden.solve`).
     ValueError
-        The tolerance isn't positive, or there is no such mode.
+        There is no such mode.
     """
     how: dict[str, Any] = {"method": method, "options": options, "mode": mode}
     try:
@@ -114,8 +115,13 @@ def solve_whole(
     if require_game(game).objective == "average":
         game = game.average()
     game = with_an_end(game)
-    if tolerance is not None and not tolerance > 0:
-        raise ValueError(f"tolerance is {tolerance}; it must be positive")
+    if tolerance is not None:
+        tolerance = positive_number("tolerance", tolerance)
+    if not isinstance(options, Mapping | None):
+        raise UsageError(
+            f"options is {options!r}; it must be a mapping of names to values, "
+            "such as {'epsilon': 1e-6}"
+        )
     if has_many(game):
         if method != DEFAULT:
             raise UsageError(

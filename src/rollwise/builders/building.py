@@ -27,6 +27,7 @@ from rollwise.errors import TooManyStates
 from rollwise.game import Game, require_game
 from rollwise.graph import StateGraph
 from rollwise.machine.switches import jit_disabled
+from rollwise.numbers.given import whole_number
 
 if TYPE_CHECKING:
     from rollwise.builders.interpreter import Interpreter
@@ -90,7 +91,8 @@ def build(
         Compiled rules and Python's rules disagree.
     TooManyStates
     UsageError
-        The game has three players or more, hidden dice or simultaneous choices.
+        The game has three players or more, hidden dice or simultaneous choices; or `max_states`
+        is no whole number from 1.
     ValueError
         There is no such mode.
     """
@@ -122,8 +124,8 @@ def build_with_report(
     """
     if mode not in ("auto", "interpreted", "compiled"):
         raise ValueError(f"mode is {mode!r}; it must be 'auto', 'interpreted' or 'compiled'")
-    if max_states is not None and max_states < 1:
-        raise ValueError(f"max_states is {max_states}; it must be at least 1")
+    if max_states is not None:
+        max_states = whole_number("max_states", max_states, 1)
     started = time.perf_counter()
     derived = require_game(game).derive() if mode == "auto" else None
     if derived is not None:

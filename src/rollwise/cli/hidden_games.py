@@ -44,6 +44,7 @@ from rollwise.hidden import Answer, Situation
 from rollwise.hidden import solve as solve_game
 from rollwise.hidden.learning import Walk, drawn
 from rollwise.machine.atomic_files import check_place, write_text
+from rollwise.numbers.given import positive_number
 from rollwise.numbers.printed import how_many
 from rollwise.numbers.randomness import seed_of
 
@@ -76,8 +77,8 @@ def find_answer(game: Game, tolerance: float | None = None, *, saved: str | None
 def solve(game: Game, tolerance: float | None, save: Path | None = None) -> None:
     """``rollwise solve``."""
     check_place(save)
-    if tolerance is not None and not tolerance > 0:
-        raise UsageError(f"--tolerance is {tolerance}; it must be positive")
+    if tolerance is not None:
+        positive_number("tolerance", tolerance)
     answer = find_answer(game, tolerance)
     if save is not None:
         from rollwise.hidden.files import save as write

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.errors import UsageError
+from rollwise.errors import PolicyError, UsageError
 from rollwise.graph import StateGraph
 from rollwise.graph.lotteries import Lotteries, pointers, spans
 from rollwise.graph.policies import Policy
@@ -129,7 +129,7 @@ def take_seats(
     Raises
     ------
     UsageError
-        More seats than the game has; no start, or an unknown state.
+        More seats than the game has; no start, or an unknown state; or a policy of another graph.
     """
     n, n_seats = graph.n_states, len(policies)
     if n_seats > 1 and graph.players != n_seats:
@@ -223,9 +223,9 @@ def _chances(graph: StateGraph, policy: Policy | None) -> NDArray[np.float64]:
     if policy is None:
         return np.empty(0)
     if len(policy.probability) != graph.n_actions:
-        raise ValueError(
-            f"the policy has {len(policy.probability)} probabilities, the graph "
-            f"{graph.n_actions} actions"
+        raise PolicyError(
+            f"{graph.title}: the policy is of another game: it has {len(policy.probability):,} "
+            f"probabilities, and here are {graph.n_actions:,} actions"
         )
     return policy.probability
 

@@ -469,7 +469,7 @@ def mean_reward(env: Any, policy: Policy | None = None) -> MeanReward:
     Raises
     ------
     UsageError
-        The environment has two players, but no opponent.
+        The environment has two players, but no opponent; or the policy is of another graph.
     EndlessPlay
         The policies can play forever.
     """

@@ -127,7 +127,10 @@ class GameVectorEnv(gymnasium.vector.VectorEnv):  # type: ignore[misc, name-defi
         dict[str, Any],
     ]:
         """Step all games."""
-        actions = np.array(actions, dtype=np.int64)  # a copy, in which the kernel works
+        given = np.asarray(actions)
+        if not np.issubdtype(given.dtype, np.integer):
+            raise UsageError(f"actions are of the type {given.dtype}; they must be whole numbers")
+        actions = given.astype(np.int64)  # a copy, in which the kernel works
         if actions.shape != (self.num_envs,):
             raise UsageError(f"actions have the shape {actions.shape}, not ({self.num_envs},)")
         self._step(actions, reset=False)

@@ -45,6 +45,7 @@ from rollwise.hidden.regret import (
 from rollwise.hidden.stochastic import Plan, evaluate_positions, solve_positions
 from rollwise.hidden.tree import Tree, added, unfold
 from rollwise.hooks import InWords
+from rollwise.numbers.given import positive_number
 
 Progress = Callable[[str, int, int | None], None] | None
 Strategies = tuple[NDArray[Any], NDArray[Any]]
@@ -662,6 +663,8 @@ def solve(
     ------
     RulesError, UsageError, TooManyStates, NotConverged
     """
+    if tolerance is not None:
+        tolerance = positive_number("tolerance", tolerance)
     stages = {"read": time.perf_counter()}
     positions = read(game, max_states) if positions is None else positions
     stages["solve"] = time.perf_counter()

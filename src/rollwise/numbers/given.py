@@ -1,8 +1,9 @@
-"""Whole numbers given as arguments."""
+"""Numbers given as arguments."""
 
 from __future__ import annotations
 
 import operator
+from numbers import Real
 
 from rollwise.errors import UsageError, argument
 
@@ -24,4 +25,19 @@ def whole_number(name: str, given: object, low: int, high: int | None = None) ->
         span = f"at least {low}" if high is None else f"from {low} to {high:,}"
         shown = given if isinstance(given, int | float) else repr(given)
         raise UsageError(f"{argument(name)} is {shown}; it must be {kind}{span}")
+    return number
+
+
+def positive_number(name: str, given: object) -> float:
+    """The number as a float, if it is more than 0.
+
+    Raises
+    ------
+    UsageError
+    """
+    if not isinstance(given, Real):
+        raise UsageError(f"{argument(name)} is {given!r}; it must be a positive number")
+    number = float(given)
+    if not number > 0:
+        raise UsageError(f"{argument(name)} is {given}; it must be positive")
     return number

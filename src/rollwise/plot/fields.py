@@ -87,6 +87,11 @@ def field_text(solution: Solution, name: str, number: int) -> str:
     return Words(solution.game.base_game).text("field_text", name, number) or str(number)
 
 
+def escaped(text: str) -> str:
+    """A text that Plotly shows unchanged: it decodes ``&lt;`` and ``&amp;``, but no ``&quot;``."""
+    return html.escape(text, quote=False)
+
+
 def set_fields(solution: Solution, states: Ints) -> list[int]:
     """The fields without a place on an axis: sets, and the faces of several dice."""
     graph = solution.graph
@@ -176,7 +181,7 @@ class Hover:
         graph = solution.graph
         self.solution = solution
         self.labels = {
-            label: html.escape(graph.vocabulary.text(label)) for label in graph.vocabulary.labels
+            label: escaped(graph.vocabulary.text(label)) for label in graph.vocabulary.labels
         }
         self.most = min(MOST_ACTIONS, max(2, MOST_LINES // graph.n_states))
         self.narrator = Narrator(graph, solution.game)
@@ -194,13 +199,13 @@ class Hover:
         fields = [pair for pair in here.named.items() if pair[0] not in thrown]
         many = len(fields) > 4  # many fields are mostly zero
         parts = [
-            f"{html.escape(name)} {html.escape(self._fields(name, v))}"
+            f"{escaped(name)} {escaped(self._fields(name, v))}"
             for name, v in fields
             if v or not many
         ]
         lines = [", ".join(parts) or "all fields 0"]
         if here.throw:
-            lines.append(html.escape(self.narrator.thrown(here)))
+            lines.append(escaped(self.narrator.thrown(here)))
         actions = list(here.actions)
         if len(actions) > self.most:
             cheapest = sorted(actions, key=lambda action: float(self.costs[action]))[: self.most]
@@ -214,7 +219,7 @@ class Hover:
             lines.append(text)
         if len(here.actions) > len(actions):
             lines.append(f"the {len(actions)} best of {len(here.actions)} actions")
-        lines += map(html.escape, self.solution.said_of(state))
+        lines += map(escaped, self.solution.said_of(state))
         if extra:
             lines.append(extra)
         return "<br>".join(lines)

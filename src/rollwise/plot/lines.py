@@ -52,7 +52,7 @@ def draw_lines(
     x_title: str,
     y_title: str,
     log: bool = False,
-    markers: bool = True,
+    most_markers: int = 120,
     baseline: bool = False,
     dashes: Sequence[tuple[str, str]] = (),
 ) -> go.Figure:
@@ -60,13 +60,15 @@ def draw_lines(
 
     Parameters
     ----------
+    most_markers : int
+        A line of more points has no markers.
     dashes : sequence of (str, str)
         The meaning of a kind of line, and its dash: entries of the legend, in grey.
     """
     figure = Picture()
     keys = list(dict.fromkeys(line.key for line in lines))
     for line in lines:
-        few = markers and len(line.x) <= 120
+        few = len(line.x) <= most_markers
         size: Any = 9
         if line.filled is not None:
             size = [11 if best else 5 for best in line.filled]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from plotly.colors import sample_colorscale
 
 from rollwise.answer.solution import Solution
-from rollwise.plot.fields import Panel, View, field_text, places
+from rollwise.plot.fields import Panel, View, escaped, field_text, places
 from rollwise.plot.style import (
     LINE,
     NARROW,
@@ -147,7 +147,10 @@ def draw_maps(
     about_labels = [label_note] if labels_fit and label_note else []
     if labels_fit_narrow:
         shown_notes += about_labels
-    named = _texts(solution, names[x_field], xs), _texts(solution, names[y_field], ys)
+    named = [
+        _texts(solution, names[field], ticks, table[every, field])
+        for field, ticks in ((x_field, xs), (y_field, ys))
+    ]
     sheet = Sheet(
         figure,
         title,
@@ -220,9 +223,12 @@ def _hatched(
     )
 
 
-def _texts(solution: Solution, name: str, ticks: list[Any]) -> dict[Any, str]:
-    """The texts of the ticks of a field."""
-    return {tick: field_text(solution, name, int(tick)) for tick in ticks}
+def _texts(
+    solution: Solution, name: str, ticks: list[Any], numbers: NDArray[np.int32]
+) -> dict[Any, str]:
+    """The texts of the ticks of a field, at the numbers that states have."""
+    used = set(numbers.tolist())
+    return {t: escaped(field_text(solution, name, int(t))) for t in ticks if int(t) in used}
 
 
 def _labels_fit(
@@ -431,8 +437,8 @@ class _Grid:
                     spec["range"] = [ticks[0] - 0.5, ticks[-1] + 0.5]
                     spec["dtick"] = step(ticks[0], ticks[-1], room)
                     spec["tick0"] = 0
-                named = [t for t in ticks if isinstance(t, str) or texts[t] != str(t)]
-                if named:
+                named = [t for t in ticks if t in texts]
+                if any(isinstance(t, str) or texts[t] != str(t) for t in named):
                     letters = max(map(len, texts.values()))
                     beside = max(2, int(self.panel_width / (6.6 * letters + 8)))
                     most = beside if letter == "x" else room
@@ -444,7 +450,7 @@ class _Grid:
     def titles(self, panels: list[Panel]) -> list[dict[str, Any]]:
         return [
             lettering(
-                "<br>".join(self._lines(panel.title)),
+                "<br>".join(map(escaped, self._lines(panel.title))),
                 *self.corner(number),
                 xanchor="left",
                 yanchor="bottom",

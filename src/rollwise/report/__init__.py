@@ -13,6 +13,7 @@ from rollwise import __version__
 from rollwise.answer.solution import Solution
 from rollwise.builders import Progress
 from rollwise.machine.atomic_files import HtmlPage
+from rollwise.numbers.given import whole_number
 from rollwise.plot import require_plotly
 from rollwise.plot.pages import document, marked, resource, style
 from rollwise.report.facts import Facts
@@ -37,9 +38,11 @@ def report(solution: Solution, progress: Progress | None = None, *, rules: int |
     MissingExtra
         Plotly isn't installed.
     UsageError
-        Rules of thumb for a game too large for one graph.
+        A negative number of rules of thumb, or rules for a game too large for one graph.
     """
     require_plotly()
+    if rules is not None:
+        rules = whole_number("rules", rules, 0)
     facts = Facts.of(solution, rules)
     parts = []
     contents = []

@@ -19,7 +19,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rollwise.documents.games import games_document
@@ -708,11 +708,13 @@ def _mistake(request: Request, message: str, status: int) -> Response:
 async def _unfit(request: Request, error: Exception) -> Response:
     """No such address, a wrong method, or a body that is too long, late or of another type."""
     assert isinstance(error, HTTPException)
-    path, allowed = request.url.path, (error.headers or {}).get("Allow", "")
-    message = error.detail
+    path, allowed, message = request.url.path, "", error.detail
     if error.status_code == 404:
         message = f"there is no {path[:80]} here; / has the pages, and /api/games lists the games"
     elif error.status_code == 405:
+        # several routes may share the path, with a method each
+        fitting = (r for r in request.app.routes if r.matches(request.scope)[0] is Match.PARTIAL)
+        allowed = ", ".join(sorted({method for route in fitting for method in route.methods}))
         message = f"{path} doesn't take {request.method[:20]}; it takes {allowed}"
     answer = _mistake(request, message, error.status_code)
     if allowed:

@@ -21,6 +21,7 @@ import numpy as np
 
 from rollwise.errors import UsageError, argument
 from rollwise.machine.switches import is_on
+from rollwise.numbers.given import whole_number
 from rollwise.thumb.language import Clause, Condition, Feature, Form, Preference, Rule, form_of
 
 WIDTH = 4  # kept rules of each number
@@ -83,15 +84,13 @@ class Limits:
 
     def __post_init__(self) -> None:
         for name, number in (("numbers", self.numbers), ("evaluations", self.evaluations)):
-            if number is not None and number < 1:
-                raise UsageError(f"{argument(name)} is {number}; it must be at least 1")
+            if number is not None:
+                whole_number(name, number, 1)
         if not self.seconds > 0:
             raise UsageError(f"seconds is {self.seconds}; it must be more than 0")
         if self.within is not None and not self.within >= 0:
             raise UsageError(f"{argument('within')} is {self.within}; it can't be less than 0")
-        if not 1 <= self.searches <= MOST_SEARCHES:
-            searches = f"{argument('searches')} is {self.searches}"
-            raise UsageError(f"{searches}; it must be from 1 to {MOST_SEARCHES:,}")
+        whole_number("searches", self.searches, 1, MOST_SEARCHES)
 
     @property
     def enough(self) -> float:

@@ -39,6 +39,7 @@ from rollwise.game import Game, has_many
 from rollwise.games import create, find
 from rollwise.machine.atomic_files import check_place
 from rollwise.methods import Setting, find_method
+from rollwise.numbers.given import positive_number
 from rollwise.numbers.printed import rounded_up
 from rollwise.parameters import read_values
 
@@ -125,8 +126,8 @@ def solve(
             raise UsageError("--set seed=N goes with --set starts=N: it is the seed of the first")
     else:
         options = method_options(method, settings, history)
-    if tolerance is not None and not tolerance > 0:
-        raise UsageError(f"--tolerance is {tolerance}; it must be positive")
+    if tolerance is not None:
+        positive_number("tolerance", tolerance)
     from rollwise.answer import kept
 
     search: dict[str, Any] = {}

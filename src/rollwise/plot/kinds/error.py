@@ -240,6 +240,7 @@ draw_residual = partial(draw_measure, kind="residual", measure=RESIDUAL)
 USUAL_METHODS = ("value-iteration", "value-iteration:components")
 USUAL_ORDERS = ("reversed", "forward")
 MOST_SWEEPS = 400
+MOST_MARKERS = 40
 STOP = 1e-14
 CHANGE = "largest change of a value"
 
@@ -247,7 +248,7 @@ CHANGE = "largest change of a value"
 def _two_lines(
     name: str, key: str, word: str, watched: Sequence[float], errors: Sequence[float], colour: str
 ) -> list[Line]:
-    """A dotted line for what a method watches, sweep by sweep, and a full one for its errors."""
+    """A dotted line with rings for the watched amount, and a full one with dots for the errors."""
     sweeps = list(range(1, len(errors) + 1))
     return [
         Line(
@@ -256,9 +257,13 @@ def _two_lines(
             [number if number > 0 else float("nan") for number in numbers],
             colour,
             dash=dash,
+            symbol=symbol,
             key=key,
         )
-        for words, numbers, dash in ((word, watched, "dot"), ("true error", errors, "solid"))
+        for words, numbers, dash, symbol in (
+            (word, watched, "dot", "circle-open"),
+            ("true error", errors, "solid", "circle"),
+        )
     ]
 
 
@@ -301,14 +306,14 @@ def draw_convergence(solution: Solution, choices: Choices) -> go.Figure:
         lines,
         title=f"{graph.title}: sweep by sweep",
         notes=[
-            f"Dotted: {'; '.join(dotted)}. Full: the largest true error, against the certified "
-            f"values (± {rounded_up(scale * solution.error_bound)}).",
+            f"Dotted, rings: {'; '.join(dotted)}. Full, dots: the largest true error, against the "
+            f"certified values (± {rounded_up(scale * solution.error_bound)}).",
             *notes,
         ],
         x_title=" or ".join(sorted(counted, reverse=True)),
         y_title=f"largest over all positions ({unit})",
         log=True,
-        markers=max(len(line.x) for line in lines) <= 40,
+        most_markers=MOST_MARKERS,
         dashes=[(" or ".join(dashes), "dot"), ("largest true error", "solid")],
     )
 
@@ -348,14 +353,15 @@ def _draw_evaluation(
         lines,
         title=f"{graph.title}: evaluation of {policy.name}, sweep by sweep",
         notes=[
-            "Dotted: the largest change of a sweep, at which the evaluation stops; it is no bound "
-            f"on the error. Full: the largest true error, against certified values (± {bound}).",
+            "Dotted, rings: the largest change of a sweep, at which the evaluation stops; it is no "
+            "bound on the error. Full, dots: the largest true error, against certified values "
+            f"(± {bound}).",
             *notes,
         ],
         x_title="sweeps",
         y_title=f"largest over all positions ({unit})",
         log=True,
-        markers=most <= 40,
+        most_markers=MOST_MARKERS,
         dashes=[("largest change of a sweep", "dot"), ("largest true error", "solid")],
     )
 

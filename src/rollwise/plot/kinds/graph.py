@@ -6,20 +6,21 @@ Positions stand in columns by how many moves they are from the start.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
+from numpy.typing import NDArray
 
 from rollwise.answer.solution import Solution
 from rollwise.errors import UsageError, spelled
 from rollwise.graph import NO_THROW, Action, StateGraph, win_probability
 from rollwise.graph.choices import has_choice
 from rollwise.plot import Choices
-from rollwise.plot.fields import Hover, action_name, cost_text, value_text
-from rollwise.plot.style import BLUE, COLOURS, GREY, NARROW, ORANGE, SWITCH, Picture, Sheet
+from rollwise.plot.fields import Hover, action_name, cost_text, escaped, value_text
+from rollwise.plot.style import BLUE, COLOURS, GREY, NARROW, ORANGE, SWITCH, WIDE, Picture, Sheet
 
 # From a node, to another, the colour, whether it is a best move, and its chance in percent.
 Edge = tuple[int, int, str, bool, str]
@@ -28,7 +29,10 @@ SYMBOLS = {"choice": "square", "chance": "circle", "action": "diamond", "end": "
 MOST_STATES = 64
 MOST_MOVES = 200
 MOST_LINES = 200
-NEAR_END = 0.72  # place of a chance on its line
+BEFORE_END = 0.4  # columns between a chance and the end of its line: labels leave room there
+STEPS = np.array([*np.linspace(0, 0.85, 18), 1])[:, None]  # the last is longer than an arrowhead
+CHANCE = np.array([36, 14])  # width and height in pixels, for which lines of the same ends part
+LOOP = np.array([56, 34])  # half the width and the height of the handles of a loop, in pixels
 MOST_LEAVES = 12  # outcomes drawn for one action of a tree
 
 
@@ -88,13 +92,14 @@ def _broken(text: str, most: int) -> str:
     return "<br>".join(lines)
 
 
-def _labels(nodes: list[Node], width: int, size: int) -> tuple[list[str], float]:
+def _labels(nodes: list[Node], width: int, size: int, *, beneath: bool) -> tuple[list[str], float]:
     """The labels, broken into lines of the columns' width; and the height of a row."""
     columns = max(node.column for node in nodes) + 1
-    most = int(((width - 60) / columns - 16) / (size * 0.56))
+    room = (width - 60) / columns
+    most = int((0.7 * room - 8 if beneath else room - 16) / (size * 0.56))
     labels = [_broken(node.text, most) for node in nodes]
     lines = max(label.count("<br>") + 1 for label in labels)
-    return labels, 4 / 3 * size * lines + 8
+    return labels, 4 / 3 * size * lines + (22 if beneath else 8)
 
 
 def picture(
@@ -104,64 +109,120 @@ def picture(
     notes: list[str],
     key: list[tuple[str, str]],
     *,
-    given_rows: bool = False,
+    beneath: bool,
 ) -> go.Figure:
-    """Draw them; `key` has names and colours of edges."""
+    """Draw them.
+
+    Parameters
+    ----------
+    key : names and colours of edges
+    beneath : bool
+        Labels stand beneath their marks, which lines reach from both sides; or to the right of
+        them, where all lines come from the left.
+    """
+    rows = max(node.row for node in nodes) + 1
+    wide, wide_row = _labels(nodes, SWITCH, 12, beneath=beneath)
+    narrow, narrow_row = _labels(nodes, NARROW, 9, beneath=beneath)
+    loops = Counter(source for source, target, *_ in edges if source == target)
+    above = _handles(max(loops.values()) - 1)[1] if loops else 0.0
+    heights = (
+        max(160.0, max(44.0, wide_row + above) * rows),
+        max(200.0, (narrow_row + above) * rows),
+    )
+    beyond = ((-0.5, 0.5), (-0.5, 0.5)) if beneath else ((-0.3, 0.95), (-0.15, 0.95))
+    layouts = [
+        _layout(nodes, wide, 12, beyond[0], beneath=beneath),
+        _layout(nodes, narrow, 9, beyond[1], beneath=beneath),
+    ]
+    left, right = layouts[0]["xaxis"]["range"]
+    low, high = layouts[0]["yaxis"]["range"]
+    paths = _paths(nodes, edges, (WIDE / (right - left), heights[0] / (low - high)))
+    for layout in layouts:
+        layout["annotations"] = _chances(nodes, edges, paths) + layout["annotations"]
     figure = Picture()
-    figure.add_traces([*_lines(nodes, edges), _marks(nodes)])
+    figure.add_traces([*_lines(edges, paths), _marks(nodes)])
     for name, colour in key:
         figure.add_trace(
             go.Scatter(x=[None], y=[None], mode="lines", name=name, line={"color": colour})
         )
-    rows = max(node.row for node in nodes) + 1
-    wide, wide_row = _labels(nodes, SWITCH, 12)
-    narrow, narrow_row = _labels(nodes, NARROW, 9)
     sheet = Sheet(
         figure,
         title,
         notes,
-        heights=(max(160.0, max(44.0, wide_row) * rows), max(200.0, narrow_row * rows)),
+        heights=heights,
         key=[name for name, _ in key],
         left=16,
         bottom=12,
         seen=_seen(nodes),
     )
     figure.update_layout(showlegend=bool(key))
-    beyond = 0.95 if given_rows else 0.9
-    layouts = [
-        _layout(nodes, wide, 12, (-0.3, beyond)),
-        _layout(nodes, narrow, 9, (-0.15, beyond)),
-    ]
-    for layout in layouts:
-        layout["annotations"] = _chances(nodes, edges) + layout["annotations"]
     return sheet.finish(*layouts)
 
 
-def _chances(nodes: list[Node], edges: list[Edge]) -> list[dict[str, Any]]:
-    """The chances of the edges, each near the end of its line."""
-    chances: dict[tuple[float, float], list[str]] = {}
-    for source, target, _, _, chance in edges:
-        one, other = nodes[source], nodes[target]
-        beside = -0.22 if one.column == other.column else 0.0
-        # near the head of the line; lines of two actions to one state share the place
-        at = (
-            round(one.column + NEAR_END * (other.column - one.column) + beside, 3),
-            round(one.row + (0.5 if beside else NEAR_END) * (other.row - one.row), 3),
+def _handles(rank: int) -> NDArray[np.float64]:
+    """The reach of a loop: each further loop of a position is larger."""
+    return LOOP * (1 + 0.5 * rank)
+
+
+def _paths(
+    nodes: list[Node], edges: list[Edge], scale: tuple[float, float]
+) -> list[NDArray[np.float64]]:
+    """Cubic Bézier curves of the edges, as points; `scale` is the size of a column and a row.
+
+    The only line between two nodes of neighbouring columns is straight. Any other bends to the
+    left of its way, so that opposite lines part, or goes round the labels of its column. An edge
+    to its own node is a loop above it.
+    """
+    pairs = Counter((source, target) for source, target, *_ in edges)
+    drawn: Counter[tuple[int, int]] = Counter()
+    places = np.array([(node.column, node.row) for node in nodes]) * scale
+    paths = []
+    for source, target, *_ in edges:
+        rank = drawn[source, target]
+        drawn[source, target] += 1
+        across = places[target] - places[source]
+        columns = abs(nodes[target].column - nodes[source].column)
+        if source == target:
+            handles = _handles(rank) * [(-1, -1), (1, -1)]
+        else:
+            length = float(np.hypot(*across))
+            # y grows downwards
+            left = np.array([across[1], -across[0]]) / length
+            parts = columns > 1 or pairs[target, source] > 0
+            side = 0.1 * length * parts if columns else 0.36 * scale[0]
+            side += rank * float((CHANCE / np.maximum(np.abs(left), 0.01)).min())
+            handles = np.outer((1 / 3, 2 / 3), across) + 4 / 3 * side * left
+        points = (
+            places[source]
+            + 3 * STEPS * (1 - STEPS) ** 2 * handles[0]
+            + 3 * STEPS**2 * (1 - STEPS) * handles[1]
+            + STEPS**3 * across
         )
-        if chance and chance not in chances.setdefault(at, []):
-            chances[at].append(chance)
-    return [
-        {
-            "x": x,
-            "y": y,
-            "text": ", ".join(texts),
-            "showarrow": False,
-            "font": {"size": 9},
-            "bgcolor": "white",
-            "borderpad": 0,
-        }
-        for (x, y), texts in chances.items()
-    ]
+        paths.append(points / scale)
+    return paths
+
+
+def _chances(
+    nodes: list[Node], edges: list[Edge], paths: list[NDArray[np.float64]]
+) -> list[dict[str, Any]]:
+    """The chances of the edges, each on its line, before the column where the line ends."""
+    found = []
+    for (source, target, _, _, chance), points in zip(edges, paths, strict=True):
+        columns = abs(nodes[target].column - nodes[source].column)
+        at = 1 - BEFORE_END / columns if columns else 0.5
+        x, y = (float(np.interp(at, STEPS[:, 0], along)) for along in points.T)
+        found.append(
+            {
+                "x": x,
+                "y": y,
+                "text": chance,
+                "showarrow": False,
+                "font": {"size": 9},
+                "bgcolor": "white",
+                "borderpad": 0,
+            }
+        )
+    return [chance for chance in found if chance["text"]]
 
 
 def _seen(nodes: list[Node]) -> str:
@@ -173,19 +234,12 @@ def _seen(nodes: list[Node]) -> str:
     return " ".join(words)
 
 
-def _lines(nodes: list[Node], edges: list[Edge]) -> list[go.Scatter]:
+def _lines(edges: list[Edge], paths: list[NDArray[np.float64]]) -> list[go.Scatter]:
     """The edges, with one trace for all edges of the same style."""
     groups: dict[tuple[str, bool], tuple[list[float | None], list[float | None]]] = {}
-    for source, target, colour, best, _ in edges:
-        one, other = nodes[source], nodes[target]
-        xs, ys = groups.setdefault((colour, best), ([], []))
-        if one.column == other.column:  # round the column, not through it
-            middle = (one.row + other.row) / 2
-            xs += [one.column, one.column - 0.22, other.column, None]
-            ys += [one.row, middle, other.row, None]
-        else:
-            xs += [one.column, other.column, None]
-            ys += [one.row, other.row, None]
+    for (_, _, colour, best, _), points in zip(edges, paths, strict=True):
+        for along, held in zip(points.T, groups.setdefault((colour, best), ([], [])), strict=True):
+            held += [*along.tolist(), None]
     return [
         go.Scatter(
             x=xs,
@@ -195,7 +249,7 @@ def _lines(nodes: list[Node], edges: list[Edge]) -> list[go.Scatter]:
                 "symbol": "arrow",
                 "angleref": "previous",
                 "color": colour,
-                "standoff": 6,
+                "standoff": [6 if end is None else 0 for end in [*xs[1:], None]],
                 "size": [9 if end is None else 0 for end in [*xs[1:], None]],
                 "opacity": 1,
             },
@@ -230,24 +284,24 @@ def _marks(nodes: list[Node]) -> go.Scatter:
 
 
 def _layout(
-    nodes: list[Node], labels: list[str], size: int, beyond: tuple[float, float]
+    nodes: list[Node], labels: list[str], size: int, beyond: tuple[float, float], *, beneath: bool
 ) -> dict[str, Any]:
     """Axes and labels; `beyond` is the room left of the first column and right of the last."""
     last = max(node.column for node in nodes)
     rows = max(node.row for node in nodes) + 1
     hidden: dict[str, Any] = {"visible": False, "fixedrange": False}
+    place = {"yanchor": "top", "yshift": -10} if beneath else {"xanchor": "left", "xshift": 8}
     annotations = [
         {
             "x": node.column,
             "y": node.row,
             "text": label,
-            "xanchor": "left",
-            "xshift": 8,
-            "align": "left",
+            "align": "center" if beneath else "left",
             "showarrow": False,
             "font": {"size": size},
             "bgcolor": "white",  # lines pass behind
             "borderpad": 1,
+            **place,
         }
         for node, label in zip(nodes, labels, strict=True)
     ]
@@ -302,7 +356,7 @@ def _moves(solution: Solution) -> list[Edge]:
             ways: defaultdict[int, float] = defaultdict(float)
             for outcome in action.outcomes:
                 ways[-1 if outcome.is_over else outcome.target] += outcome.weight
-            for t in sorted(ways.keys() - {state.index, -1}):
+            for t in sorted(ways.keys() - {-1}):
                 best = bool(solution.is_best[action])
                 edges.append((state.index, t, colour, best, _share(ways[t], action)))
     return edges
@@ -344,7 +398,7 @@ def _whole(solution: Solution, edges: list[Edge]) -> go.Figure:
     ]
     arrange(nodes, edges)
     colour_of = _colours(graph)
-    names = [action_name(solution, label) for label in colour_of]
+    names = [escaped(action_name(solution, label)) for label in colour_of]
     fields = "·".join(graph.columns)
     notes = [
         f"A position is {fields}."
@@ -352,11 +406,12 @@ def _whole(solution: Solution, edges: list[Edge]) -> go.Figure:
         else "A position is named by those of its fields that aren't 0.",
         "Squares: a choice. Circles: only one thing to do. Bold: "
         + (f"the {solution.worth_name}." if solution.is_score else "the mover's chance to win."),
-        "Full lines: best moves. Dotted: worse ones. Moves that end the game have no line. The "
-        "numbers at the lines are chances.",
+        "Full lines: best moves. Dotted: worse ones. Loops: moves that lead to the same position. "
+        "Moves that end the game have no line. The numbers at the lines are chances.",
     ]
     title = f"{graph.title}: all positions and moves"
-    return picture(nodes, edges, title, notes, list(zip(names, colour_of.values(), strict=False)))
+    key = list(zip(names, colour_of.values(), strict=False))
+    return picture(nodes, edges, title, notes, key, beneath=True)
 
 
 def _tree(solution: Solution, root: int) -> go.Figure:
@@ -371,15 +426,16 @@ def _tree(solution: Solution, root: int) -> go.Figure:
         best = bool(solution.is_best[action])
         colour = BLUE if best else GREY
         value = float(solution.action_values[action])
-        text = f"{action}  <b>{_value(solution, value)}</b>"
+        name = escaped(str(action))
+        text = f"{name}  <b>{_value(solution, value)}</b>"
         if solution.is_score:
             reward = action.reward
-            text = f"{action}: {reward:g} + {value - reward:z.2f} = <b>{value:z.2f}</b>"
+            text = f"{name}: {reward:g} + {value - reward:z.2f} = <b>{value:z.2f}</b>"
         about = (
             "the best action" if best else f"costs {cost_text(solution, solution.regret[action])}"
         )
         at = len(nodes)
-        nodes.append(Node(1, text, f"{action}: {about}", "action"))
+        nodes.append(Node(1, text, f"{name}: {about}", "action"))
         edges.append((0, at, colour, best, ""))
         first_row = row
         for chance, text, about, kind in _leaves(solution, action, hover):
@@ -409,7 +465,7 @@ def _tree(solution: Solution, root: int) -> go.Figure:
         ),
         "Full lines: the best action. Dotted: worse ones.",
     ]
-    return picture(nodes, edges, f"{graph.title}: one decision", notes, [], given_rows=True)
+    return picture(nodes, edges, f"{graph.title}: one decision", notes, [], beneath=False)
 
 
 def _leaves(solution: Solution, action: Action, hover: Hover) -> list[tuple[str, str, str, str]]:
@@ -424,7 +480,7 @@ def _leaves(solution: Solution, action: Action, hover: Hover) -> list[tuple[str,
     for (target, passes, ending), ways in ranked[:MOST_LEAVES]:
         chance = f"{100 * ways / action.total:.3g}%"
         if ending:
-            shown = "the end" if ending == "end" else ending
+            shown = "the end" if ending == "end" else escaped(ending)
             rows.append((chance, shown, shown, "end"))
             continue
         text = short_text(solution, target)

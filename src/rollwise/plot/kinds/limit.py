@@ -12,7 +12,6 @@ limit after a swap of the next player and the one after, for the same fields of 
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -28,6 +27,7 @@ from rollwise.plot import Choices
 from rollwise.plot.fields import (
     action_name,
     action_verb,
+    escaped,
     field_index,
     field_text,
     is_sparse,
@@ -287,7 +287,7 @@ def draw_limit(solution: Solution, choices: Choices) -> go.Figure:
             "there is no map of limits; draw `policy` instead"
         )
     drawn = np.concatenate([panel.states for panel in layout.panels])
-    name, verb = (html.escape(say(solution, limits.action)) for say in (action_name, action_verb))
+    name, verb = (escaped(say(solution, limits.action)) for say in (action_name, action_verb))
     field = graph.columns[limits.field]
     shown = limit[drawn][~np.isnan(limit[drawn])]
     low, high = (float(shown.min()), float(shown.max())) if len(shown) else (0.0, 1.0)
@@ -328,7 +328,7 @@ def hover_text(solution: Solution, limits: Limits, state: int, said: str) -> str
     fields = zip(solution.graph.columns, solution.graph.row(state), strict=True)
     along = solution.graph.columns[limits.field]
     told = [f"{name} {field_text(solution, name, v)}" for name, v in fields if name != along]
-    shown = html.escape(", ".join(told))
+    shown = escaped(", ".join(told))
     return f"{shown}<br>{said}"
 
 
@@ -407,7 +407,7 @@ def draw_rivals(solution: Solution, choices: Choices) -> go.Figure:
     layout = view(solution, drawn, gap[drawn], choices, along=limits.field)
     if len(layout.axes) < 2:
         raise UsageError(f"{graph.game}: {one} and {two} don't both vary in the states to draw")
-    name, verb = (html.escape(say(solution, limits.action)) for say in (action_name, action_verb))
+    name, verb = (escaped(say(solution, limits.action)) for say in (action_name, action_verb))
     field = graph.columns[limits.field]
     most = max(float(np.abs(gap[drawn]).max()), 1.0)
 

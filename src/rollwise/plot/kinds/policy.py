@@ -5,7 +5,6 @@ Boxes stand in some lines for each number of one field.
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -24,6 +23,7 @@ from rollwise.plot.fields import (
     Hover,
     action_name,
     best_text,
+    escaped,
     field_text,
     require_choice,
     require_choices,
@@ -69,8 +69,8 @@ def best_classes(
     labels = graph.action_label[solution.best_actions[states]].astype(np.int64)
     ties = has_ties(graph, solution.is_best)[states]
     known = np.unique(graph.action_label[actions_of(graph, states)[0]]).tolist()
-    named = [html.escape(action_name(solution, label)) for label in known]
-    tied = [html.escape(best_text(solution, s)) for s in states[ties].tolist()]
+    named = [action_name(solution, label) for label in known]
+    tied = [best_text(solution, s) for s in states[ties].tolist()]
     names = [*dict.fromkeys(named), *sorted(set(tied).difference(named))]
     place = {name: k for k, name in enumerate(names)}  # several numbers may have one name
     classes = np.array([place[name] for name in named])[np.searchsorted(known, labels)]
@@ -87,6 +87,10 @@ def class_colours(names: Sequence[str]) -> list[str]:
     if len(tied) == 1:
         return [*colours.values(), TIED]
     return [*colours.values(), *(_mixed(name.split(EITHER), colours) for name in tied)]
+
+
+def _legend(names: Sequence[str]) -> Classes:
+    return Classes([escaped(name) for name in names], class_colours(names))
 
 
 def _mixed(names: Sequence[str], colours: dict[str, str]) -> str:
@@ -122,7 +126,7 @@ def draw_policy(solution: Solution, choices: Choices) -> go.Figure:
         layout,
         lambda some: class_of[some],
         hover,
-        Classes(names, class_colours(names)),
+        _legend(names),
         title=title,
         label=lambda s: f"{shown[s]:z.1f}" if solution.is_score else f"{shown[s]:z.0f}",
         label_note=f"The numbers are the {value_name(solution)}.",
@@ -163,7 +167,7 @@ def _action_lines(
         of = graph.action_state[some]
         lines.append(
             Line(
-                html.escape(action_name(solution, label)),
+                escaped(action_name(solution, label)),
                 place[of].tolist(),
                 values[some].tolist(),
                 colour,
@@ -227,7 +231,7 @@ def draw_boxes(solution: Solution, choices: Choices) -> go.Figure:
     shown, hover = shown_values(solution, solution.values), Hover(solution)
 
     def told(field: int, number: int) -> str:
-        return html.escape(field_text(solution, graph.columns[field], int(number)))
+        return escaped(field_text(solution, graph.columns[field], int(number)))
 
     lines: list[list[int]] = []  # of places in `states`, from below
     ticks: list[tuple[float, str]] = []
@@ -253,7 +257,7 @@ def draw_boxes(solution: Solution, choices: Choices) -> go.Figure:
         f"{graph.title}: the best action, a box for each position",
         note,
         graph.columns[upward],
-        Classes(names, class_colours(names)),
+        _legend(names),
         (z, texts, hovers),
         ticks,
     )

@@ -8,7 +8,6 @@ top is best.
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -26,6 +25,7 @@ from rollwise.plot.fields import (
     action_name,
     action_verb,
     changes_along,
+    escaped,
     field_index,
     field_text,
     is_sparse,
@@ -51,8 +51,8 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
     fixed, states = _one_slice(solution, states, fields, label[states] == target)
     x_field, y_field, z_field = fields
     table = graph.rows
-    name = html.escape(action_name(solution, target))
-    verb = html.escape(action_verb(solution, target))
+    name = escaped(action_name(solution, target))
+    verb = escaped(action_verb(solution, target))
     xs = np.arange(table[states, x_field].min(), table[states, x_field].max() + 1)
     ys = np.arange(table[states, y_field].min(), table[states, y_field].max() + 1)
     place = (table[states, y_field] - ys[0], table[states, x_field] - xs[0])
