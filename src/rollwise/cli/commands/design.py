@@ -265,7 +265,8 @@ def length(
 
     --policy P            Policy of all players; with --within also one for each, P,Q. {POLICIES}
     --within K            The chances that the game is over, and won by each player, within 1 to K
-                          turns of all players (moves of one).
+                          turns of all players (moves of one). An endless turn isn't over; where
+                          the rules say endless = "lose", the other player wins by it.
     --best                With --within: also the first player's best chance.
     --by-layer            Solve by layer, where the rules have a progress(s): how short and how
                           long the game can be, if all want the same.
