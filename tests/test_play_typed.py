@@ -44,6 +44,13 @@ def test_a_game_that_goes_on_for_ever_can_be_stopped(tmp_path):
     assert "few are good" in output("review", PIT, "pit.game", cwd=tmp_path)
 
 
+def test_the_rules_of_a_kept_game_are_asked_for_by_the_command_that_was_typed(tmp_path):
+    play(tmp_path, PIT, "--save", "a.game", typed="q")
+    for words in (["play", "--resume"], ["review"], ["drill"], ["exploit"]):
+        right = " ".join([words[0], "rules.py:ClassName", *words[1:], "a.game"])
+        assert refusal(*words, "a.game", cwd=tmp_path).endswith(f"as in rollwise {right}")
+
+
 def test_choices_that_are_numbers_have_their_unit(tmp_path):
     shown = play(tmp_path, "dice-blackjack", "--seed", "4", typed="2 dice / 2 coins / q").stdout
     assert shown.count("1 die") > 1
