@@ -20,6 +20,7 @@ from rollwise.coach.tally import tally
 from rollwise.games.pig import Pig
 
 GAMES = Path(__file__).parent / "play_games.py"
+SAVED = f"{GAMES.with_name('throwing.py')}:SavedRolls"
 CAPTURE, ODD, PIT = (f"{GAMES}:{name}" for name in ("Capture", "Odd", "Pit"))
 PIG = ("pig", "target=20", "--seed", "5")
 
@@ -175,6 +176,20 @@ def test_a_throw_that_nobody_throws_is_refused_with_those_that_are(tmp_path):
     assert "'x' isn't a face of a die" in shown
     assert "→ you throw 2 and 3" in shown  # in any order
     assert moves(tmp_path / "two-boxes.game") == "you: throw 2 3"
+
+
+def test_kept_dice_need_not_be_typed_with_the_next_throw(tmp_path):
+    typed = "1 3 / keep 3 / 4 / 2 1 / 2 / q"
+    done = play(tmp_path, SAVED, "--dice", "by-hand", "--save", "a.game", typed=typed)
+    shown = " ".join(done.stdout.split())
+    for wrong in ("4", "2 1"):
+        told = f"no throw is {wrong}, beside the kept 3, in the state number=1, saved=0; the throws"
+        assert f"{told} are 1, 2, 3" in shown
+    assert "→ you throw 2 and 3" in shown
+    whole = play(tmp_path, SAVED, "--dice", "by-hand", typed="1 3 / keep 3 / 3 2 / q").stdout
+    assert "→ you throw 2 and 3" in whole  # with the kept die, in any order
+    again = play(tmp_path, SAVED, "--resume", "a.game", typed="q").stdout
+    assert "thrown: 2 and 3" in again
 
 
 COINS = """
