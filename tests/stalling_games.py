@@ -242,6 +242,36 @@ class LosingStandoff(Standoff):
     endless: ClassVar = "lose"
 
 
+class Dial(NamedTuple):
+    mine: int
+    theirs: int
+    dial: int
+
+
+class Dials(Game):
+    """A turn may turn a dial for ever, quickly or slowly; the dial has a say in the points."""
+
+    endless = "lose"
+    action_names = ("turn", "take", "turn slowly")
+
+    def start(self):
+        return Dial(0, 0, 0)
+
+    def actions(self, s):
+        return (0, 1, 2)
+
+    def outcomes(self, s, action):
+        if action == 1:
+            points = s.mine + s.dial + 1
+            ends = points >= 4
+            yield 3 - s.dial, WIN if ends else PASS, s if ends else Dial(s.theirs, points, 0)
+            yield 1 + s.dial, PASS, Dial(s.theirs, (s.mine + 1) % 4, 0)
+        else:
+            yield 1, AGAIN, s._replace(dial=(s.dial + 1 + action // 2) % 3)
+        if action == 2:
+            yield 1, AGAIN, s
+
+
 class Stage(NamedTuple):
     stage: int
     place: int

@@ -251,6 +251,17 @@ def test_a_game_without_a_finite_value_has_no_certificate(tmp_path):
         save_certificate(rollwise.solve(Trap()), tmp_path / "file")
 
 
+def test_a_lost_turn_without_an_end_has_no_certificate(tmp_path):
+    """A certificate doesn't tell who keeps endless play up: it counts as a win, to be safe."""
+    sheet = Path(__file__).with_name("stalling_games.py")
+    told = run("solve", f"{sheet}:Dials", "--certificate", str(tmp_path / "file"))
+    assert told.returncode == 1
+    assert (
+        "mine=0, theirs=0, dial=0 isn't shown to end if the mover leaves the table" in told.stderr
+    )
+    assert "counts endless play as 1 for the mover, whoever keeps it up, more than" in told.stderr
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

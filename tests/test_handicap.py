@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -16,6 +19,7 @@ from stakes import Gammons
 from throwing import Runners, SavedRolls, Served
 
 import rollwise
+from rollwise import PASS, Game, payoff, payoffs
 from rollwise.analysis.balance import balance
 from rollwise.analysis.exploit import exploit, learn_friend
 from rollwise.analysis.handicap import handicap
@@ -162,6 +166,80 @@ def test_without_a_goal_the_games_are_listed():
     assert of_points["measure"] == "value"
     turns = json.loads(output("tune", "piglet", "--vary", "target=2,3", "--for", "turns", "--json"))
     assert (turns["measure"], turns["goal"]) == ("turns", None)
+
+
+class Stake(NamedTuple):
+    left: int
+
+
+@dataclass(frozen=True)
+class Stakes(Game):
+    """A win of one or of a stake; with three seats each seat has its result."""
+
+    stake: int = 2
+    players: int = 2
+
+    def start(self):
+        return Stake(3)
+
+    def actions(self, s):
+        return (0, 1)
+
+    def outcomes(self, s, action):
+        won = self.stake if action else 1
+        yield 2, payoff(won) if self.players == 2 else payoffs(won, 0, -1), s
+        yield 3, payoff(-action) if self.players == 2 else payoffs(-action, 0, 0), s
+        if s.left > 1:
+            yield 1, PASS, Stake(s.left - 1)
+
+
+@pytest.mark.parametrize("players", [2, 3])
+def test_the_usual_aim_is_a_figure_of_all_games(players):
+    """A stake of 1 between two is a win; another one leaves no chance to win."""
+    fixed, values = {"players": str(players)}, {"stake": ["1", "2", "3"]}
+    found = tune(Stakes, fixed, values, None, rollwise.solve)
+    assert found.aim == Aim("value")
+    for point in found.points:
+        solved = rollwise.solve(Stakes(int(point.parameters["stake"]), players))
+        assert point.amount == pytest.approx(solved.value, abs=1e-13)
+    with pytest.raises(UsageError, match="aim at its value or its turns"):
+        tune(Stakes, fixed, values, Aim("first_player"), rollwise.solve)
+
+
+def test_parameters_vary_by_fractions(tmp_path):
+    sheet, curve = tmp_path / "coin.py", tmp_path / "curve.svg"
+    sheet.write_text(
+        """
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
+from rollwise import LOSE, WIN, Game, parameter
+
+class Coin(NamedTuple):
+    side: int
+
+@dataclass(frozen=True)
+class Toss(Game):
+    chance: Fraction = parameter(Fraction(1, 2), at_least=0, at_most=1)
+
+    def start(self):
+        return Coin(0)
+
+    def actions(self, s):
+        yield 0
+
+    def outcomes(self, s, action):
+        yield self.chance, WIN, s
+        yield 1 - self.chance, LOSE, s
+""",
+        encoding="utf-8",
+    )
+    vary = ("tune", str(sheet), "--vary", "chance=0..1/2..1/6")
+    document = json.loads(output(*vary, "--out", str(curve), "--json"))
+    points = [(point["parameters"]["chance"], point["amount"]) for point in document["points"]]
+    assert points == [(c, pytest.approx(float(Fraction(c)))) for c in ("0", "1/6", "1/3", "1/2")]
+    assert curve.exists()
+    assert "has no step" in refusal("tune", str(sheet), "--vary", "chance=0..1/2")
 
 
 @pytest.mark.parametrize("typed", ["min turns = 3", "first_player =", "= 3", "edge", ""])

@@ -20,6 +20,7 @@ from rollwise.coach.tally import tally
 from rollwise.games.pig import Pig
 
 GAMES = Path(__file__).parent / "play_games.py"
+SAVED = f"{GAMES.with_name('throwing.py')}:SavedRolls"
 CAPTURE, ODD, PIT = (f"{GAMES}:{name}" for name in ("Capture", "Odd", "Pit"))
 PIG = ("pig", "target=20", "--seed", "5")
 
@@ -42,6 +43,13 @@ def test_a_game_that_goes_on_for_ever_can_be_stopped(tmp_path):
     assert document["result"] is None
     assert len(document["moves"]) == 202
     assert "few are good" in output("review", PIT, "pit.game", cwd=tmp_path)
+
+
+def test_the_rules_of_a_kept_game_are_asked_for_by_the_command_that_was_typed(tmp_path):
+    play(tmp_path, PIT, "--save", "a.game", typed="q")
+    for words in (["play", "--resume"], ["review"], ["drill"], ["exploit"]):
+        right = " ".join([words[0], "rules.py:ClassName", *words[1:], "a.game"])
+        assert refusal(*words, "a.game", cwd=tmp_path).endswith(f"as in rollwise {right}")
 
 
 def test_choices_that_are_numbers_have_their_unit(tmp_path):
@@ -168,6 +176,20 @@ def test_a_throw_that_nobody_throws_is_refused_with_those_that_are(tmp_path):
     assert "'x' isn't a face of a die" in shown
     assert "→ you throw 2 and 3" in shown  # in any order
     assert moves(tmp_path / "two-boxes.game") == "you: throw 2 3"
+
+
+def test_kept_dice_need_not_be_typed_with_the_next_throw(tmp_path):
+    typed = "1 3 / keep 3 / 4 / 2 1 / 2 / q"
+    done = play(tmp_path, SAVED, "--dice", "by-hand", "--save", "a.game", typed=typed)
+    shown = " ".join(done.stdout.split())
+    for wrong in ("4", "2 1"):
+        told = f"no throw is {wrong}, beside the kept 3, in the state number=1, saved=0; the throws"
+        assert f"{told} are 1, 2, 3" in shown
+    assert "→ you throw 2 and 3" in shown
+    whole = play(tmp_path, SAVED, "--dice", "by-hand", typed="1 3 / keep 3 / 3 2 / q").stdout
+    assert "→ you throw 2 and 3" in whole  # with the kept die, in any order
+    again = play(tmp_path, SAVED, "--resume", "a.game", typed="q").stdout
+    assert "thrown: 2 and 3" in again
 
 
 COINS = """

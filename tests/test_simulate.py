@@ -15,7 +15,7 @@ from naive import Xoshiro
 from scipy.stats import chi2
 from stakes import Collect, Ends, Gammons
 
-from rollwise import AGAIN, DRAW, END, Game
+from rollwise import AGAIN, DRAW, END, LOSE, WIN, Game
 from rollwise.answer.evaluation import evaluate
 from rollwise.answer.references import Policies
 from rollwise.builders import build
@@ -53,6 +53,35 @@ def cheap(games):
     from rollwise.machine.switches import jit_disabled
 
     return games // 20 if jit_disabled() else games
+
+
+@dataclass(frozen=True)
+class Toss(Game):
+    """There is nothing to choose, so every policy plays alike."""
+
+    def start(self):
+        return Cell(0)
+
+    def actions(self, s):
+        yield 0
+
+    def outcomes(self, s, action):
+        yield 2, WIN, s
+        yield 1, LOSE, s
+
+
+class Cell(NamedTuple):
+    place: int
+
+
+def test_policies_that_play_alike_have_the_names_that_were_typed():
+    match = simulate(Toss(), "random", "optimal", games=4)
+    assert (match.policy, match.against) == ("random", "optimal")
+    assert [(side.first, side.second, side.games) for side in match.sides] == [
+        ("random", "optimal", 2),
+        ("optimal", "random", 2),
+    ]
+    assert len(simulate(Toss(), "random", "random", games=4).sides) == 1
 
 
 def test_every_game_begun_is_played_and_the_result_repeats():

@@ -9,12 +9,13 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
+import naive
 import numpy as np
 import pytest
 from cli_runner import output, refusal
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stalling_games import Trap
+from stalling_games import Dials, Trap
 from throwing import SumToWin
 
 import rollwise
@@ -29,6 +30,7 @@ from rollwise.answer.references import Policies
 from rollwise.answer.solve_by_layers import solve_by_layers
 from rollwise.builders import build
 from rollwise.derive.average import Average
+from rollwise.derive.seats import take_seats
 from rollwise.errors import PolicyError, UsageError
 from rollwise.games import yahtzee, yatzy
 from rollwise.games.bear_off import BearOff
@@ -64,6 +66,8 @@ GAMES = {
     "hare": HareAndTortoise(),
 }
 KNOWN = {name: Policies.of(game) for name, game in GAMES.items()}
+DIALS = Dials()
+KNOWN_ENDLESS = {"dials": Policies.of(DIALS)}
 FIELDS: dict[str, OnGraph] = {}
 PIG = Pig(target=20)
 KEEP_PACE = {
@@ -74,7 +78,7 @@ KEEP_PACE = {
 
 def field_of(name: str) -> OnGraph:
     if name not in FIELDS:
-        FIELDS[name] = OnGraph(Setting.of(KNOWN[name]))
+        FIELDS[name] = OnGraph(Setting.of((KNOWN | KNOWN_ENDLESS)[name]))
     return FIELDS[name]
 
 
@@ -208,6 +212,27 @@ def test_rules_that_end_where_play_comes_to_are_rules():
     """In the trap, which is never come to, there is nothing but to rest for ever."""
     found = find_rules(Trap(), 2, evaluations=50)
     assert [(rule.text, rule.loss) for rule in found.rules] == [("Always leave.", 0.0)]
+
+
+@given(seed=st.integers(0, 10_000))
+@settings(max_examples=40, deadline=None)
+def test_only_rules_that_end_play_have_a_loss(seed):
+    """Where equally good actions lead in circles, values tell nothing of the end."""
+    field, rule = any_rule("dials", seed)
+    known = KNOWN_ENDLESS["dials"]
+    players = [rule.policy(known.graph), known.solution.policy]
+    chain = take_seats(known.graph, players, [0]).graph
+    ways = np.split(chain.outcome_state, chain.outcome_indptr[1:-1])
+    successors = [[{None if t < 0 else t for t in way.tolist()}] for way in ways]
+    endless = naive.endless_states(dict(enumerate(successors)))
+    assert (field.loss(rule) == np.inf) == bool(endless)
+
+
+def test_the_search_goes_on_where_play_can_be_endless():
+    """A rule that never takes is no rule; neither are most changes of the rule that always does."""
+    always, *others = find_rules(DIALS, 2, evaluations=2000).rules
+    assert always.text == "Always take."
+    assert others[-1].loss < 0.2 * always.loss
 
 
 def test_super_six_has_a_rule_of_four_integers_that_loses_nothing():

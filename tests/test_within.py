@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from typing import ClassVar, NamedTuple
@@ -12,6 +12,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 import pytest
 from cli_runner import output
+from stalling_games import Dials
 from throwing import SavedRolls
 
 import rollwise
@@ -23,7 +24,7 @@ from rollwise.analysis.reaching import reach, reach_by_layer
 from rollwise.answer.evaluation import evaluate_seats
 from rollwise.answer.references import Policies
 from rollwise.derive.within import Within
-from rollwise.errors import UsageError
+from rollwise.errors import EndlessPlay, UsageError
 from rollwise.game import Game
 from rollwise.games.craps import Craps
 from rollwise.games.first_orchard import FirstOrchard
@@ -33,6 +34,7 @@ from rollwise.games.snakes_and_ladders import SnakesAndLadders
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
 from rollwise.games.yahtzee import Yahtzee
+from rollwise.graph.policies import Policy
 from rollwise.then import AGAIN, END, PASS, WIN, is_over
 
 GAMES = [Craps(), FirstOrchard(trees=2, fruit=2, raven=2), Piglet(target=3), SuperSix(sticks=5)]
@@ -70,6 +72,46 @@ def test_the_best_chance_against_the_definition(game):
         solution = solve(Within(game, turns))
         assert abs(Fraction(solution.win_probability) - chance) <= solution.error_bound < 1e-13
         assert abs(Fraction(float(best[turns - 1])) - chance) < Fraction(1, 10**13)
+
+
+class Chosen(Dials):
+    """The same without turning: the dial is chosen, as turning it for ever gains nothing."""
+
+    endless = "forbidden"
+
+    def outcomes(self, s, action):
+        yield from super().outcomes(s._replace(dial=action), 1)
+
+
+def test_an_endless_turn_is_lost_to_its_player():
+    curve = within(build(Dials()), [Policies.of(Dials()).find("optimal")], 5, best=True)
+    assert curve.best[4] > 0.2
+    for turns, chance in enumerate(curve.best, 1):
+        twin = solve(Chosen().within(turns)).win_probability
+        assert chance == pytest.approx(twin, abs=1e-12)
+        assert solve(Dials().within(turns)).win_probability == pytest.approx(twin, abs=1e-12)
+
+
+def test_an_endless_turn_wins_for_the_other_player_or_is_a_draw():
+    graph = build(Dials())
+    turn, take = (Policy(str(a), (graph.action_label == a).astype(float)) for a in (0, 1))
+    for players, won in [([turn, take], [1, 1, 1]), ([take, turn], [0, 1, 1])]:
+        curve = within(graph, players, 3)
+        assert np.allclose(curve.won[players[0] is turn], won)
+        assert np.allclose(curve.won[players[0] is take], 0)
+        assert np.allclose(curve.over, 0)
+    curve = within(replace(graph, endless="draw"), [turn, take], 3, best=True)
+    assert np.allclose([curve.over, *curve.won, curve.best], 0)
+
+
+class Standstill(Dials):
+    endless = "draw"
+
+
+def test_a_drawn_turn_has_no_place_in_a_win_in_time():
+    """It would be lost to the first player, even if the second one keeps it up."""
+    with pytest.raises(EndlessPlay, match=r'only where it is lost \(endless = "lose"\)'):
+        solve(Standstill().within(3))
 
 
 @pytest.mark.parametrize("game", ["piglet target=3", "first-orchard trees=2 fruit=2 raven=2"])

@@ -258,7 +258,7 @@ def within(
     UsageError
         The wrong number of turns or policies, or `best` for a game without a winner.
     EndlessPlay
-        A turn need not end.
+        A turn need not end, and the rules give endless play no worth.
     """
     seats = graph.players
     if turns < 1:
@@ -291,12 +291,15 @@ def within(
 class _Turns:
     """One turn after the other, with given policies or the best ones.
 
-    Chances are those of one player, or in a game of two with a choice, of the mover: negative if
-    the second seat moves.
+    A turn is a graph with payoffs, those of the mover of each state. The chance of an event is
+    ``offset + factor * payoff`` of the first mover.
+
+    An endless turn is never over. Where it is lost to the player who keeps it up, that has to be
+    the payoff -1: a chance p is then 2p - 1 for the first player, and 1 - 2p for the second one.
+    Elsewhere it is no win, with the payoff 0.
     """
 
     def __init__(self, graph: StateGraph, policies: Sequence[Policy | None]) -> None:
-        self.players = graph.players
         if graph.players > 2:
             probabilities = [None if one is None else one.probability for one in policies]
             graphs = [seen_from(graph, seat, probabilities) for seat in range(graph.players)]
@@ -305,13 +308,14 @@ class _Turns:
         else:
             taken = take_seats(graph, policies, [0])
             self.graph, mover = taken.graph, taken.key // taken.n_before
-        source = self.graph.action_state[outcome_action(self.graph)]
-        self.mover = mover[source]
+        self.source = source = self.graph.action_state[outcome_action(self.graph)]
+        # payoffs are the mover's, and chances those of the first mover: the second's turn them
+        self.sign = np.where((mover == 1) & (graph.players == 2), -1.0, 1.0)
         if graph.players > 2:
-            self.ends = mover[self.graph.outcome_state] != self.mover
+            self.ends = mover[self.graph.outcome_state] != mover[source]
         else:
             self.ends = ends_of_turns(self.graph)
-            first = np.where(self.mover == 0, 1.0, -1.0) * self.graph.outcome_payoff
+            first = self.sign[source] * self.graph.outcome_payoff
             self.won = [(first > 0).astype(np.float64), (first < 0).astype(np.float64)]
 
     def chances(self, seat: int | None, turns: int) -> tuple[Floats, float]:
@@ -323,21 +327,25 @@ class _Turns:
         error_bound : float
         """
         graph, n = self.graph, self.graph.n_states
-        over = graph.outcome_state < 0
-        paid = np.where(over, 1.0 if seat is None else self.won[seat], 0.0)
-        # payoffs are the mover's, and the chance is that of the first mover: the second's turn it
-        sign = np.where((self.mover == 1) & (self.players == 2), -1.0, 1.0)
+        over, endless = graph.outcome_state < 0, graph.endless
+        happens = 1.0 if seat is None else self.won[seat]
+        offset, factor = 0.0, 1.0
+        if endless == "lose" and seat is None:
+            endless = "draw"
+        elif endless == "lose":
+            offset, factor = 0.5, -0.5 if seat else 0.5
+        paid = np.where(over, (happens - offset) / factor, 0.0)
         after = np.where(self.ends & ~over, n + graph.outcome_state, graph.outcome_state)
         turn = graph.with_arrays(
             outcome_state=after.astype(np.int32),
-            outcome_payoff=paid * sign,
+            outcome_payoff=paid * self.sign[self.source],
             action_reward=np.zeros(graph.n_actions),
             n_border=n,
             objective="win",
-            endless="forbidden",
+            endless=endless,
         )
         layer = layer_of_graph(turn)
-        values, bounds = np.zeros(n), np.zeros(n)
+        values, bounds = -offset / factor * self.sign, np.zeros(n)
         chances, bound = np.empty(turns), 0.0
         # the chances within k turns are the border values of k + 1 turns
         for k in range(turns):
@@ -345,5 +353,6 @@ class _Turns:
                 turn, border_values=values, border_bounds=bounds, layer=layer
             )
             values, bounds = found.values, certificate.bounds
-            chances[k], bound = values[0], max(bound, float(bounds[0]))
+            chances[k] = offset + factor * values[0]
+            bound = max(bound, abs(factor) * float(bounds[0]))
         return chances, bound

@@ -6,7 +6,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from itertools import product
+from typing import Any
 
 from rollwise.analysis.chain import Chain, greedy, measure_skill
 from rollwise.answer.average import average_of
@@ -36,10 +38,11 @@ CHANCES = ("first_player", "draws")  # the others are no probabilities
 OF_THE_START = ("first_player", "value")  # known from an answer by layers as well
 MOST_POINTS = 10_000
 _AIM = re.compile(r"(?:(min|max)\s+)?(\w+)(?:\s*=\s*(\S+))?")
-NUMBER = r"\d+(?:\.\d+)?"
+NUMBER = r"\d+(?:\.\d+|/0*[1-9]\d*)?"
 _RANGE = re.compile(rf"(-?{NUMBER})\.\.(-?{NUMBER})(?:\.\.({NUMBER}))?")
 
 Progress = Callable[[str, int, "int | None"], None]
+_Amount = tuple[float, float, bool, "float | None"]  # the attributes of a point
 
 
 @dataclass(frozen=True)
@@ -83,11 +86,6 @@ class Aim:
         if not abs(number) < float("inf"):
             raise UsageError(f"{text!r}: {goal!r} isn't a number")
         return cls(measure, number)
-
-    @classmethod
-    def usual(cls, game: Game) -> Aim:
-        """The main figure of a game, without a goal."""
-        return cls("first_player" if game.objective == "win" else "value")
 
     def off(self, amount: float) -> float:
         """The distance of an amount from the goal."""
@@ -183,6 +181,8 @@ def values_of(text: str) -> tuple[str, list[str]]:
     ('target', ['20', '30', '40', '50'])
     >>> values_of("chance=0.1..0.3..0.1")
     ('chance', ['0.1', '0.2', '0.3'])
+    >>> values_of("chance=0..1/2..1/6")
+    ('chance', ['0', '1/6', '1/3', '1/2'])
     """
     name, equals, listed = text.partition("=")
     if not equals or not name or not listed:
@@ -191,10 +191,11 @@ def values_of(text: str) -> tuple[str, list[str]]:
     match = _RANGE.fullmatch(listed)
     if match is None:
         return name, [value.strip() for value in listed.split(",")]
-    low, high, by = Decimal(match[1]), Decimal(match[2]), Decimal(match[3] or 1)
+    number: Any = Fraction if "/" in listed else Decimal
+    low, high, by = number(match[1]), number(match[2]), number(match[3] or 1)
     if not by or high < low:
         raise ParameterError(f"{text!r} is empty; write the smaller number first, and a step > 0")
-    if match[3] is None and "." in listed.replace("..", ""):
+    if match[3] is None and re.search(r"/|\d\.\d", listed):
         raise ParameterError(f"{text!r} has no step; say one: 0.1..0.5..0.1")
     if (high - low) // by >= MOST_POINTS:
         raise ParameterError(f"{text!r} has more than {MOST_POINTS:,} values; say a step: 1..9..2")
@@ -205,7 +206,7 @@ def tune(
     kind: type[Game],
     fixed: Mapping[str, str],
     vary: Mapping[str, Sequence[str]],
-    aim: Aim,
+    aim: Aim | None,
     solve: Callable[[Game], Solution],
     progress: Progress | None = None,
     pool: Pool | None = None,
@@ -219,7 +220,8 @@ def tune(
         The other parameters, as typed.
     vary : mapping of str to list of str
         The values of each varied parameter, as typed.
-    aim : Aim
+    aim : Aim or None
+        None: the first of `OF_THE_START` that all games have, without a goal.
     solve : callable
         Solves and certifies a game.
     progress : callable, optional
@@ -246,33 +248,40 @@ def tune(
     for each in typed:
         create(kind, each)
     sheet = Sheet.of(kind)
+    wanted = aim and aim.measure
     games = (pool or Here()).in_order(
-        _solved_amount, ((sheet, each, aim.measure, solve) for each in typed)
+        _solved_amounts, ((sheet, each, wanted, solve) for each in typed)
     )
-    points = list[Point]()
+    solved = list[dict[str, _Amount]]()
     stopped = False
     try:
-        for values in combined:
+        for _ in combined:
             if progress is not None:
-                progress("solving games", len(points), len(combined))
-            points.append(Point(values, *next(games)))
+                progress("solving games", len(solved), len(combined))
+            solved.append(next(games))
     except KeyboardInterrupt:
-        if not points:
+        if not solved:
             raise
         stopped = True
-    return Tuning(aim, points, stopped)
+    aim = aim or Aim(next(one for one in OF_THE_START if all(one in game for game in solved)))
+    games_solved = zip(combined, solved, strict=False)
+    return Tuning(aim, [Point(v, *game[aim.measure]) for v, game in games_solved], stopped)
 
 
-def _solved_amount(
+def _solved_amounts(
     sheet: Sheet,
     typed: Mapping[str, str],
-    measure: str,
+    measure: str | None,
     solve: Callable[[Game], Solution],
-) -> tuple[float, float, bool, float | None]:
-    """The measure of one of the games, and the other attributes of its `Point`."""
+) -> dict[str, _Amount]:
+    """A measure of one of the games, or each of `OF_THE_START` that it has."""
     solution = solve(create(sheet.kind, typed))
     gain = None if solution.profile is None else solution.profile.deviation_gain
-    return *amount_of(measure, solution), has_ties(measure, solution), gain
+    every = ["value"] if solution.win_probability is None else OF_THE_START
+    return {
+        one: (*amount_of(one, solution), has_ties(one, solution), gain)
+        for one in ([measure] if measure else every)
+    }
 
 
 def has_ties(measure: str, solution: Solution) -> bool:
@@ -310,7 +319,7 @@ def amount_of(measure: str, solution: Solution) -> tuple[float, float]:
     if chance is None:
         raise UsageError(
             f"{solution.title} is played for points or payoffs, and no player has a chance to win: "
-            "aim at its value or its length"
+            "aim at its value or its turns"
         )
     return chance, bound / 2
 

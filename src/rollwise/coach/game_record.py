@@ -198,7 +198,10 @@ def players_text(seats: Sequence[tuple[str, str]]) -> str:
 
 
 def agreed_game(
-    records: Sequence[Record], kind: type[Game] | None, values: Mapping[str, str]
+    records: Sequence[Record],
+    kind: type[Game] | None,
+    values: Mapping[str, str],
+    typed: str = "review {game} {file}",
 ) -> Game:
     """The game of some records, with the user's parameters.
 
@@ -212,6 +215,8 @@ def agreed_game(
     values : mapping
         Parameters given by the user, as text. They may add to the records, but not
         contradict them.
+    typed : str
+        The command that reads the records, for messages.
 
     Raises
     ------
@@ -219,7 +224,7 @@ def agreed_game(
         The records disagree, or name no game; names the line.
     """
     if kind is None:
-        kind = _named_kind(records[0])
+        kind = _named_kind(records[0], typed)
     inner = split_form(kind, values)[0] if "as" in values else values
     specs = {spec.name: spec for spec in parameter_specs(kind)}
     for name, text in inner.items():
@@ -237,12 +242,13 @@ def agreed_game(
     return games[0]
 
 
-def _named_kind(record: Record) -> type[Game]:
+def _named_kind(record: Record, typed: str) -> type[Game]:
     name = record.game
     if name is None:
         say = spelled(
             python="give its class as `kind`",
-            command_line=f"say which game it is, as in rollwise review pig {record.source}",
+            command_line="say which game it is, as in rollwise "
+            + typed.format(game="pig", file=record.source),
         )
         raise RecordError(f"{record.where}: there is no line @game; {say}")
     if ".py" not in name:
@@ -252,8 +258,8 @@ def _named_kind(record: Record) -> type[Game]:
             pass
     say = spelled(
         python="give its class as `kind`",
-        command_line="say which rules it has, as in "
-        f"rollwise review rules.py:ClassName {record.source}",
+        command_line="say which rules it has, as in rollwise "
+        + typed.format(game="rules.py:ClassName", file=record.source),
     )
     raise RecordError(f"{record.where}: the game {name!r} isn't installed; {say}")
 

@@ -21,6 +21,11 @@ from rollwise.graph import StateGraph
 from rollwise.parameters import ParameterSpec
 from rollwise.then import LOSE, WIN, ending_points, is_over, seats_on
 
+ENDLESS_DRAW = (
+    'as=within counts an endless turn only where it is lost (endless = "lose"): a draw would be '
+    "lost to the first player, whoever keeps it up"
+)
+
 
 def ends_of_turns(graph: StateGraph) -> NDArray[np.bool_]:
     """Whether a turn ends with each outcome that goes on: (n_outcomes,) bool.
@@ -41,6 +46,9 @@ class Within(DerivedGame):
 
     Turns of both players count. A second player tries to prevent the win. A play is lost for the
     first player if it isn't won after the last turn, or is drawn.
+
+    A turn without an end is lost to the player who keeps it up if the rules say so. A draw would
+    be lost to the first player, whoever keeps it up: rules with such turns are refused.
 
     Attributes
     ----------
@@ -93,6 +101,11 @@ class Within(DerivedGame):
         """The number of turns."""
         return [replace(self.form_specs[0], default=self.turns)]
 
+    @property
+    def endless(self) -> str:  # type: ignore[override]
+        """The worth of a turn without an end: as in the inner game, where it is no draw."""
+        return "forbidden" if self.inner.endless == "draw" else self.inner.endless
+
     def start(self) -> Any:
         return self.state_type(*self.inner.start(), self.turns)
 
@@ -140,6 +153,8 @@ class Within(DerivedGame):
             outcome_passes=passes[outcome] & ~over,
             players=self.players,
             objective="win",
+            endless=self.endless,
+            remedy=ENDLESS_DRAW if self.inner.endless == "draw" else "",
             game=self.name,
             parameters=self.parameters,
         )

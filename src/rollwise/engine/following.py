@@ -4,7 +4,9 @@ Both are linear: ``v = constant + C v`` and ``visits = start + transpose(C) visi
 the coefficients of the chosen actions. A layer is put in solving order once. Each other policy
 then takes one sweep. In a component with one feedback position, one pass finds both: each position
 carries a constant and a multiple of the value of the feedback position. Components with more
-feedback positions are solved as in `rollwise.engine.components`.
+feedback positions are solved as in `rollwise.engine.components`. Before that, `leads_out` follows
+the chosen actions: where some play stays within the component for ever the equations are singular,
+and rounding or good initial values would hide it.
 
 If only some positions are requested, positions that play cannot reach from them are skipped. These
 are often the majority.
@@ -21,7 +23,7 @@ from numpy.typing import NDArray
 from rollwise.engine.components import feedback_system
 from rollwise.engine.condensed import Workspace, accelerated_sweeps, condense, solve_small, spread
 from rollwise.engine.sweeps import NO_ERRORS, NO_PLACES, NOT_CHOSEN, Choice, evaluate, values_for
-from rollwise.kernels.jit import ONE, index, kernel
+from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
 from rollwise.layers.layer import MOST_FEEDBACK, Layer
 from rollwise.machine.interrupts import heard
 
@@ -45,6 +47,7 @@ class Memory:
     kept : Choice
         The same, with `NOT_CHOSEN` at skipped positions.
     waiting : (n,) uint32
+        Workspace of the searches along the chosen actions.
     values : (n_places,) float64
         Values under the last evaluated actions.
     slope : (n_places,) float64
@@ -109,6 +112,8 @@ class Following:
     def evaluate(self, memory: Memory, starts: Ints | None = None) -> bool:
         """Find the values of the chosen actions; False if play may be endless.
 
+        The values are then the initial ones.
+
         Parameters
         ----------
         starts : (n,) int64, optional
@@ -128,6 +133,7 @@ class Following:
             self._tables,
             memory.chosen,
             memory.kept,
+            memory.waiting,
             self.begin,
             ACCURACY,
             memory.values,
@@ -136,7 +142,7 @@ class Following:
             memory.workspace.condensed,
         )
         if not done:
-            memory.values[: self.layer.n], memory.slope[:] = 0.0, 0.0
+            memory.values[:], memory.slope[:] = self.begin, 0.0
         return bool(done)
 
     def visits(
@@ -216,6 +222,7 @@ def evaluate_chosen(
     tables,
     chosen,
     kept,
+    ends,
     begin,
     accuracy,
     values,
@@ -232,6 +239,8 @@ def evaluate_chosen(
     parts : Components
     chosen, kept : Choice
         See `Memory`.
+    ends : (n,) uint32
+        Workspace.
     begin : (n_places,) float64
         Initial values of sweeps, in components with many feedback positions.
     accuracy : float
@@ -246,7 +255,7 @@ def evaluate_chosen(
     Returns
     -------
     bool
-        Whether every component converged.
+        Whether play ends for certain, and every component converged.
     """
     x, nothing, no_slope = np.empty(MOST_FEEDBACK), np.zeros(1), np.empty(0)
     for component in range(parts.n_feedback.shape[0]):
@@ -272,6 +281,8 @@ def evaluate_chosen(
                 slope[i] = 0.0
             if not np.isfinite(step):
                 return False
+        elif not leads_out(low, high, block, tables, kept, ends):
+            return False
         elif m <= MOST_FEEDBACK:
             feedback = parts.feedback[low : low + m]
             # A sweep is an affine map F of the feedback positions: x = F(0) + J x.
@@ -301,6 +312,48 @@ def evaluate_chosen(
                 return False
             spread(low, high, condensed, values)
     return True
+
+
+@inner_kernel
+def leads_out(low, high, block, tables, kept, ends):
+    """Whether a way leads out of a component from each position, by the chosen actions.
+
+    Parameters
+    ----------
+    low, high : int
+        The places of the component.
+    kept : Choice
+        Skipped positions count as left.
+    ends : (n,) uint32
+        Workspace.
+    """
+    first, throws, target = block.first, block.throws, block.target
+    lists, indptr = tables.lists, tables.indptr
+    outcome, lottery = kept.outcome, kept.lottery
+    left = 0
+    for i in range(index(low), index(high)):
+        is_kept = outcome[first[i, 0]] != NOT_CHOSEN
+        ends[i] = not is_kept
+        left += is_kept
+    # Each sweep finds at least one more position with a way out, until all are found.
+    before = left + 1
+    while 0 < left < before:
+        before = left
+        i = index(high)
+        while i > index(low):
+            i -= ONE
+            s = index(first[i, 0])
+            n_throws = index(lists[throws[i] + ONE]) - index(lists[throws[i]])
+            for _ in range(0 if ends[i] else n_throws):
+                number, o = index(lottery[s]), index(outcome[s])
+                s += ONE
+                for _ in range(index(indptr[number + ONE]) - index(indptr[number])):
+                    to = index(target[o])
+                    o += ONE
+                    if not ends[i] and (to < low or to >= high or ends[to]):
+                        ends[i] = True
+                        left -= 1
+    return left == 0
 
 
 @kernel

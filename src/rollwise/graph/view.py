@@ -17,6 +17,7 @@ the direction of values, and the win probability of a value. For many states at 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -211,7 +212,8 @@ class State(_Element):
     def find_throw(self, throw: int | Sequence[int]) -> Outcome:
         """One of its throws, by its numbers, in any unambiguous order.
 
-        Missing numbers at the end are 0, as for dice that aren't thrown.
+        Missing numbers at the end are 0, as for dice that aren't thrown. Kept dice of a pool may be
+        left out.
 
         Raises
         ------
@@ -223,15 +225,20 @@ class State(_Element):
         if not throws:
             raise UnknownState(f"{self.graph.title} has no throws; leave the throw out")
         known = [thrown.next_state.throw for thrown in throws if thrown.next_state is not None]
-        whole = wanted + (0,) * (len(known[0]) - len(wanted))
-        hits = [k for k, found in enumerate(known) if found == whole]
-        # Without a throw in this order, any order counts if it means one throw.
-        hits = hits or [k for k, found in enumerate(known) if sorted(found) == sorted(whole)]
-        if len(hits) == 1:
-            return throws[hits[0]]
+        kept = tuple(face for face in self.throw if face)
+        for whole in (wanted + (0,) * (len(known[0]) - len(wanted)), kept + wanted):
+            hits = [k for k, found in enumerate(known) if found == whole]
+            # Without a throw in this order, any order counts if it means one throw.
+            hits = hits or [k for k, found in enumerate(known) if sorted(found) == sorted(whole)]
+            if len(hits) == 1:
+                return throws[hits[0]]
+        beside = f", beside the kept {' '.join(map(str, kept))}," if kept else ""
+        # only a pool has kept dice, and then the order of the others is of no account
+        fallen = [(Counter(found) - Counter(kept)).elements() if kept else found for found in known]
         raise UnknownState(
-            f"{self.graph.title}: no throw is {' '.join(map(str, wanted))} in the state {self}; "
-            f"the throws are {listed([' '.join(map(str, found)) for found in known])}"
+            f"{self.graph.title}: no throw is {' '.join(map(str, wanted))}{beside} in the state "
+            f"{self.position}; the throws are "
+            f"{listed([' '.join(map(str, faces)) for faces in fallen])}"
         )
 
     def find_in_turn(self, throw: int | Sequence[int], rolls_left: int | None = None) -> State:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -185,8 +186,8 @@ def check_curve(vary: Mapping[str, Sequence[str]], path: Path) -> None:
 
 def _is_number(text: str) -> bool:
     try:
-        float(text)
-    except ValueError:
+        Fraction(text)
+    except (ValueError, ZeroDivisionError):
         return False
     return True
 
@@ -204,7 +205,7 @@ def draw_curve(game: str, vary: Mapping[str, Sequence[str]], found: Tuning) -> g
             lines.append(
                 Line(
                     f"{second}={value}" if second else label,
-                    [float(point.parameters[first]) for point in points],
+                    [float(Fraction(point.parameters[first])) for point in points],
                     [scale * point.amount for point in points],
                     LINE_COLOURS[place],
                 )

@@ -21,9 +21,10 @@ from typing import IO, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from rollwise.errors import UsageError
+from rollwise.errors import NotConverged, UsageError
 from rollwise.game import Game
-from rollwise.graph.naming import title_of
+from rollwise.graph.layout import field_words
+from rollwise.graph.naming import in_fields, state_text, title_of
 from rollwise.graph.view import sign_of
 from rollwise.machine.atomic_files import write_atomically
 from rollwise.numbers.shares import brought
@@ -155,9 +156,10 @@ class _Sheet:
         """The values of a state, their bounds, and any gains: a number for each seat."""
         place = numbers_of(self.game, state)
         if place not in claims.values:
-            raise UsageError(f"no claim is made about {state}")
+            raise UsageError(f"no claim is made about {_state_text(self.game, state)}")
         if not all(map(isfinite, (*claims.values[place], *claims.bounds[place]))):
-            raise UsageError(f"a certificate has finite numbers, and the value of {state} has none")
+            where = _state_text(self.game, state)
+            raise UsageError(f"a certificate has finite numbers, and the value of {where} has none")
         gains = [] if claims.gains is None else [claims.gains[place]]
         return [claims.values[place], claims.bounds[place], *gains]
 
@@ -373,6 +375,8 @@ def write_certificate(
     ------
     UsageError
         Endless play has no proved worth, or a state has no claim.
+    NotConverged
+        Play isn't shown to end where a player leaves the table.
     """
     told = _no_progress if progress is None else progress
     sheet, states, parts = _Sheet(game), _Shape(), _Shape()
@@ -388,10 +392,9 @@ def write_certificate(
         states_by_number = list(sheet.numbers)
         sheet = _Sheet(game, endless=True)
         if game.players > 2 or worths_of_endless(game) is None:
-            where = states_by_number[endless[0]] if endless[0] < n_states else "a throw"
             raise UsageError(
                 "a certificate is for games that end whatever the players do, and play may go on "
-                f"forever from {where}"
+                f"forever from {_place(game, states_by_number, int(endless[0]))}"
             )
         for _ in sheet.positions():
             pass  # which fills `rows` and `numbers`
@@ -422,6 +425,16 @@ def write_certificate(
             at += len(found) - 1
         told("certificate: writing the file", 0, None)
         return _put_together(writer, ranks, (own, within), Path(path))
+
+
+def _state_text(game: Game, state: Any) -> str:
+    fields = in_fields(fields_of(game), numbers_of(game, state), field_words(game))
+    return state_text(fields)
+
+
+def _place(game: Game, states: Sequence[Any], number: int) -> str:
+    """A position in words; those within a turn follow the states."""
+    return _state_text(game, states[number]) if number < len(states) else "a throw"
 
 
 def _unit(sheet: _Sheet, claims: Claims) -> int:
@@ -510,12 +523,26 @@ class _Plan:
                 return True
         return False
 
+    def _fault(self, number: int, role: int) -> str:
+        """A node without a rank, in words."""
+        writer, game = self.writer, self.writer.sheet.game
+        who = "the opponent" if role else "the mover" if game.players > 1 else "the player"
+        assert writer.endless is not None
+        worth, bound = (x / writer.unit for x in (writer.endless[role], writer.upper[number][role]))
+        either = ", whoever keeps it up" if game.players > 1 and worth else ""
+        where = _place(game, list(writer.sheet.numbers), number)
+        return (
+            f"{game.name} has no certificate: play from {where} isn't shown to end if {who} leaves "
+            f"the table; a certificate counts endless play as {worth:g} for {who}{either}, more "
+            f"than the upper bound {bound:.6g}"
+        )
+
     def ranks(self) -> list[list[int]]:
         """The ranks of both roles in every position.
 
         Raises
         ------
-        UsageError
+        NotConverged
         """
         left = [(i, j) for i, row in enumerate(self.rank) for j in (0, 1) if row[j] < 0]
         height = 1
@@ -523,11 +550,7 @@ class _Plan:
         while left:
             new = [node for node in left if self._descends(*node, height)]
             if not new:
-                where = [*self.writer.sheet.numbers, *["a throw"] * len(self.positions)][left[0][0]]
-                raise UsageError(
-                    "a certificate needs a table that ends play, or brings it back to positions "
-                    f"that are worth endless play, and none is found from {where}"
-                )
+                raise NotConverged(self._fault(*left[0]))
             for number, role in new:
                 self.rank[number][role] = height
             left, height = [node for node in left if self.rank[node[0]][node[1]] < 0], height + 1

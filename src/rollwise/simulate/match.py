@@ -552,8 +552,8 @@ def simulate(
     if theirs is not None and graph.players != 2:
         raise no_opponent(graph.game)
     ties = ties_in_play(graph, mine, theirs)
-    if theirs is not None and np.array_equal(theirs.probability, mine.probability):
-        theirs = None
+    if theirs is not None and theirs.name == mine.name:  # equal ones keep the names as typed
+        theirs = None if np.array_equal(theirs.probability, mine.probability) else theirs
     plans = [mine] if theirs is None else [mine, theirs]
     if graph.objective != "win" or graph.endless != "forbidden":
         require_end(take_seats(graph, plans, [0]).graph)

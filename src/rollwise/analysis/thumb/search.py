@@ -123,7 +123,11 @@ class Field(ABC):
 
     @abstractmethod
     def starts(self) -> Iterator[list[Rule]]:
-        """Lists of first rules; the next list is used if all rules of the last play endlessly."""
+        """Lists of first rules.
+
+        More lists are used, up to one that lowers the least loss, if all rules of the first list
+        or all changes of a rule play endlessly.
+        """
 
     @abstractmethod
     def loss(self, rule: Rule) -> float:
@@ -260,12 +264,8 @@ class Search:
                 raise
 
     def _run(self) -> None:
-        # the next set of first rules is needed only if no rule of the earlier ones ends play
-        for rules in self.field.starts():
-            self._keep(self._score(rules))
-            if self.kept or self._over():
-                break
-        in_vain = 0
+        starts, in_vain = self.field.starts(), 0
+        self._begin(starts)
         while self.kept and not self._over() and in_vain < MOST_IN_VAIN:
             base, scored_before = self._next(), self.scored
             every = sorted((rule for rules in self.kept.values() for rule in rules), key=self._loss)
@@ -279,12 +279,25 @@ class Search:
                 self._taken_up.add((self.field.phase, base))
                 tried = self._score(self.field.changes(base, self._most, self._map))
                 self._improve_best(tried)
+                if tried and self._least(tried) == np.inf:
+                    self._begin(starts)
             in_vain = 0 if base or self.scored > scored_before else in_vain + 1
             # a rule that is good enough makes rules with as many numbers uninteresting
             good = [
                 n for n, rules in self.kept.items() if self._loss(rules[0]) <= self._limits.enough
             ]
             self._most = min([self._most, *(n - 1 for n in good)])
+
+    def _begin(self, starts: Iterator[list[Rule]]) -> None:
+        """Keep the rules of the lists of first rules, up to a list that lowers the least loss."""
+        before = self._least(self.losses)
+        for rules in starts:
+            self._keep(self._score(rules))
+            if self._least(self.losses) < before or self._over():
+                return
+
+    def _least(self, rules: Iterable[Rule]) -> float:
+        return min(map(self._loss, rules), default=np.inf)
 
     def _over(self, share: float = 1.0) -> bool:
         """Whether a share of the time or of the evaluations is spent."""

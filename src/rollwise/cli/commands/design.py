@@ -203,9 +203,10 @@ def tune(
 ) -> None:
     """Solve a game for a range of parameters.
 
-    --vary NAME=A..B  A parameter and its values: 20..120, 20..120..10 or 4,6,8.
+    --vary NAME=A..B  A parameter and its values: 20..120, 20..120..10, 0..1/2..1/10 or 4,6,8.
     --for AIM         A quantity, and a goal if you like: first_player = 0.5, min turns, max skill,
-                      luck, value, draws. Unless given, first_player, or value in games for points.
+                      luck, value, draws. Unless given, first_player, or value in games for points
+                      or payoffs.
     --out FILE        Draw the curve (.html, .svg, .png).
     """
     from rollwise.analysis import tuning
@@ -223,11 +224,11 @@ def tune(
     team = Workers.read(workers)
     kind, fixed = find(game), read_values(parameters or ())
     first = create(kind, fixed | {name: tried[0] for name, tried in values.items()})
-    wanted = wanted or tuning.Aim.usual(first)
-    if wanted.measure != "value":
+    measure = "value" if wanted is None else wanted.measure
+    if measure != "value":
         tell_of_cycles(first)
     found_by = kept.answer
-    if wanted.measure not in tuning.OF_THE_START:  # followed in one graph
+    if measure not in tuning.OF_THE_START:  # followed in one graph
         found_by = partial(kept.solve, any_players=True)
     with Progress() as progress, team.processes() as pool:
         games = tuning.tune(
@@ -264,7 +265,8 @@ def length(
 
     --policy P            Policy of all players; with --within also one for each, P,Q. {POLICIES}
     --within K            The chances that the game is over, and won by each player, within 1 to K
-                          turns of all players (moves of one).
+                          turns of all players (moves of one). An endless turn isn't over; where
+                          the rules say endless = "lose", the other player wins by it.
     --best                With --within: also the first player's best chance.
     --by-layer            Solve by layer, where the rules have a progress(s): how short and how
                           long the game can be, if all want the same.

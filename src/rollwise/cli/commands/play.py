@@ -92,8 +92,7 @@ def play(
     if save is not None and save != resume:
         require_new(save)
     past = None if history is None else History(history)
-    typed = resume is None and asked.kind is not None and asked.kind.has_secrets()
-    if typed:
+    if resume is None and asked.kind is not None and asked.kind.has_secrets():
         # a file for all games, named by the environment, isn't asked for these games
         asked_history = None if str(history) == os.environ.get(HISTORY_VARIABLE) else history
         others = {"games": games, "save": save, "history": asked_history, "seats": seats}
@@ -115,7 +114,8 @@ def play(
             dice=dice,
         )
         records = _read_kept(resume, games)
-        table = lay_table(agreed_game(records, asked.kind, asked.values), load)
+        typed = "play {game} --resume {file}"
+        table = lay_table(agreed_game(records, asked.kind, asked.values, typed), load)
         sessions = [replay(one, table, policies=_kept_policies(table, one)) for one in records]
         dice = records[-1].headers.get("dice")
     kept = KeptGame(sessions[0], {"dice": dice or "here"}, save or resume, past)

@@ -229,13 +229,16 @@ class _Games(NamedTuple):
         return table, [replay(record, table) for record in self.records]
 
 
-def _read_games(game: str | None, file: str | None, parameters: list[str] | None) -> _Games:
+def _read_games(
+    command: str, game: str | None, file: str | None, parameters: list[str] | None
+) -> _Games:
     from rollwise.coach.game_record import agreed_game
     from rollwise.coach.json_lines import records_of
 
     asked = split_words(game, file, *(parameters or ()), files=1)
     records = records_of(asked.files[0], asked.kind, asked.values)
-    return _Games(asked.files[0], records, agreed_game(records, asked.kind, asked.values))
+    typed = f"{command} {{game}} {{file}}"
+    return _Games(asked.files[0], records, agreed_game(records, asked.kind, asked.values, typed))
 
 
 @app.command("review")
@@ -249,7 +252,7 @@ def review(
     from rollwise.coach.review import review as review_games
     from rollwise.documents.played import review_document
 
-    games = _read_games(game, file, parameters)
+    games = _read_games("review", game, file, parameters)
     table, sessions = games.lay(load)
     render(review_document(table, sessions, review_games(sessions)))
 
@@ -271,7 +274,7 @@ def drill(
     from rollwise.coach.review import Drill, questions
     from rollwise.documents.played import drill_document
 
-    games = _read_games(game, file, parameters)
+    games = _read_games("drill", game, file, parameters)
     table, sessions = games.lay(load)
     seats = [seat for record in games.records for seat in record.seats]
     people = [name for name, policy in seats if policy in ("", "human")]
@@ -356,7 +359,7 @@ def exploit(
     from rollwise.documents.design import exploitation_document
 
     check_file("--save", save, ".csv", ".parquet")
-    games = _read_games(game, file, parameters)
+    games = _read_games("exploit", game, file, parameters)
     name = _friend(games.records, player, games.path)
     table, sessions = games.lay(load)
     graph = table.graph
