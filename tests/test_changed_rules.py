@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import pytest
 
-from rollwise import AGAIN, END, PASS, WIN, Game, build, evaluate, solve
+from rollwise import AGAIN, END, LOSE, PASS, WIN, Game, build, evaluate, solve
 from rollwise.environments import GameEnv, GameVectorEnv, mean_reward
 from rollwise.games.pig import Pig
 
 pytestmark = pytest.mark.filterwarnings("ignore::rollwise.builders.interpreter.GrowthWarning")
-GOAL, SIDES, PRIZE = 4, 3, 1
+GOAL, SIDES, PRIZE, START = 4, 3, 1, 0
 
 
 class Hoards(NamedTuple):
@@ -164,3 +166,46 @@ def test_an_opponent_in_a_file_that_is_written_again(tmp_path):
 def test_the_same_environment_shares_its_tables():
     one, other = (GameEnv(Pig(target=10), opponent="optimal") for _ in range(2))
     assert one.arena is other.arena
+
+
+class Rooted(Game):
+    """Its start isn't among the rules that the other roots follow from."""
+
+    players: ClassVar[int] = 1
+
+    def start(self) -> Any:
+        return Number(START)
+
+    def roots(self) -> Any:
+        return [Number(n) for n in range(3)]
+
+    def actions(self, s: Any) -> Any:
+        return (0,)
+
+    def outcomes(self, s: Any, action: int) -> Any:
+        yield s.n + 1, WIN, s
+        yield 1, LOSE, s
+
+
+def test_a_start_beside_other_roots(monkeypatch):
+    assert mean_reward(GameEnv(Rooted()), "optimal").value == pytest.approx(0.0)
+    monkeypatch.setitem(globals(), "START", 2)
+    assert mean_reward(GameEnv(Rooted()), "optimal").value == pytest.approx(0.5)
+
+
+def test_attributes_do_not_stay_in_memory():
+    """Games with an object, which has no key, aren't remembered, and die."""
+    alive = []
+    for _ in range(5):
+        game = Thieves(4)
+        alive.append(weakref.ref(owner := Owner()))
+        object.__setattr__(game, "owner", owner)
+        solve(game)
+        mean_reward(GameEnv(game), "optimal")
+        del game, owner
+    gc.collect()
+    assert sum(one() is not None for one in alive) <= 1
+
+
+class Owner:
+    pass

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from itertools import count
 from pathlib import Path
 from urllib.parse import quote
 
@@ -513,6 +514,30 @@ def test_a_changed_module_beside_a_sheet_is_read_again(tmp_path, monkeypatch):
         os.utime(tmp_path / "beside.py", (1, 1))
         assert client.get("/api/games").status_code == 200
         assert client.get("/api/solve?game=craps").status_code == 409
+
+
+def test_modules_beside_a_sheet_are_watched(tmp_path, monkeypatch):
+    """Also of a class from one of them, and while they are faulty; a touch changes nothing."""
+    monkeypatch.chdir(tmp_path)
+    rules = Path(inspect.getfile(find("craps"))).read_text()
+    (tmp_path / "rules.py").write_text(rules.replace("from typing", "import other\nfrom typing", 1))
+    (tmp_path / "other.py").write_text("W = 1\n")
+    (tmp_path / "sheet.py").write_text("from rules import *\n")
+    offered, times = offer(["sheet.py"]), count(1)
+
+    def write(name: str, text: str) -> list[str]:
+        (tmp_path / name).write_text(text)
+        os.utime(tmp_path / name, (1, next(times)))
+        return offered.refresh()
+
+    assert offered.refresh() == []
+    assert write("other.py", "W = 1\n") == []
+    assert write("other.py", "W = 2\n") == ["craps"]
+    assert write("other.py", "W = (\n") == ["craps"]
+    assert offered.faults
+    assert write("other.py", "W = 3\n") == []  # it was offered no more
+    assert not offered.faults
+    assert write("other.py", "W = 4\n") == ["craps"]
 
 
 TEXT = st.text(max_size=12) | st.sampled_from(

@@ -380,9 +380,10 @@ def test_finite_games_stay_as_they_are():
     ("points", "fault"),
     [
         (lambda pot: float(pot), r"a number without a limit in float\(\)"),
+        (lambda pot: int(pot**1.5), "a power with another exponent"),
         (lambda pot: 1.0 * pot, "a product or a sum with a float; write a Fraction"),
     ],
-    ids=["float()", "a product"],
+    ids=["float()", "a power", "a product"],
 )
 def test_a_game_without_proved_caps_tells_why(points, fault):
     class Floats(OneDie):

@@ -7,7 +7,6 @@ beyond caps, is finite, and has the same values.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -20,6 +19,7 @@ import numpy as np
 
 from rollwise.answer.certified import solve_and_certify
 from rollwise.builders import build, limits
+from rollwise.builders.building import warn_outside
 from rollwise.builders.compiled.reads import was_large
 from rollwise.builders.interpreter import GrowthWarning, Interpreter, endless_growth
 from rollwise.builders.remembered import remembered
@@ -136,7 +136,8 @@ def finite(game: Game) -> Game:
         return game
     if game.objective == "average" or game.endless != "forbidden":
         return game
-    return _capped(game) or game
+    capped_game = _capped(game)
+    return game if capped_game is None else capped_game
 
 
 @remembered(64)
@@ -169,15 +170,14 @@ def _capped(game: Game) -> Game | None:
             ) from None
         if names:  # the builder says that they grow
             told = f"{game.name}: no cap of {names} is proved: {fault}"
-            warnings.warn(told, GrowthWarning, stacklevel=2)
+            warn_outside(told, GrowthWarning)
         return None
     numbers = made.rest.named(made.rest.caps).items()
-    warnings.warn(
+    warn_outside(
         f"{game.name} has no end. Only stopping is allowed from "
         f"{' or '.join(f'{name}={cap}' for name, cap in numbers)} on; this is proved to leave the "
         "values of best play as they are, and other play stops there too",
         GrowthWarning,
-        stacklevel=2,
     )
     return made
 

@@ -202,7 +202,7 @@ class _Building:
         from rollwise.builders.interpreter import GrowthWarning, endless_growth
 
         if more and (growth := endless_growth(self.rules, trial.states)):
-            _warn(growth, GrowthWarning)
+            warn_outside(growth, GrowthWarning)
         return more
 
     def by_compiled_rules(self, or_by_python: bool) -> Arrays | None:
@@ -215,7 +215,7 @@ class _Building:
         """
         name, most = self.rules.game.name, self.most(limits.most_states(self.rules))
         if jit_disabled():
-            _warn(f"{name}: NUMBA_DISABLE_JIT is set, so the rules are interpreted")
+            warn_outside(f"{name}: NUMBA_DISABLE_JIT is set, so the rules are interpreted")
             return None
         if self.progress is not None:
             self.progress(COMPILING, 0, None)
@@ -232,7 +232,7 @@ class _Building:
             rules, reason = "the rules", str(error)
             if (form := self.rules.game.parameters.get("as")) is not None:
                 rules, reason = f"the rules of as={form}", f"mode 'auto' compiles those of {name}"
-            _warn(
+            warn_outside(
                 f"{name}: {rules} can't be compiled and are interpreted, which is slower: {reason}"
             )
             self.compile_seconds = time.perf_counter() - started
@@ -240,7 +240,7 @@ class _Building:
         try:
             roots = compiled_roots(self.rules, most) if roots is None else roots
         except NotCompilable as error:
-            _warn(f"{name}: roots() can't be compiled and is interpreted: {error}")
+            warn_outside(f"{name}: roots() can't be compiled and is interpreted: {error}")
         finally:
             self.compile_seconds = time.perf_counter() - started
         roots = self.rules.roots(most) if roots is None else roots
@@ -249,7 +249,7 @@ class _Building:
         except CompiledFails as error:
             if not or_by_python:
                 raise
-            _warn(f"{error}, as is done here; that is slower")
+            warn_outside(f"{error}, as is done here; that is slower")
             return None
         # The note spares the next process the trial.
         if self.trial is not None:
@@ -281,7 +281,7 @@ def is_compiled(rules: Rules) -> bool:
     return is_in_process(rules)
 
 
-def _warn(message: str, kind: type[Warning] = CompileWarning) -> None:
+def warn_outside(message: str, kind: type[Warning] = CompileWarning) -> None:
     """Issue a warning at the nearest caller outside this package."""
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_globals["__name__"].startswith("rollwise."):

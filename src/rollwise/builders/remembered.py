@@ -36,9 +36,12 @@ def rules_key(game: Game, methods: tuple[str, ...] = ()) -> tuple[Any, ...] | No
             fields = [(f.name, getattr(game, f.name)) for f in dataclasses.fields(game)]
             key = key_of({}, [one for one in fields if one[1] is not inner])
             return (kind, key.text, before) if before and key.lasts else None
+        own = key_of({}, vars(game), keeps=False)
+        if not own.lasts:
+            return None
         rules = Rules(game, any_players=True)
         more = what_is_read(rules, {name: getattr(kind, name) for name in methods}).whole_key
-        key = graph_key(rules, more.text, vars(game))
+        key = graph_key(rules, more.text, own.text, rules.start)
     except Exception:  # of the rules: whoever needs them reports it
         return None
     return (kind, key.text) if key.lasts and more.lasts else None

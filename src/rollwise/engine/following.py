@@ -335,13 +335,13 @@ def leads_out(low, high, block, tables, kept, ends):
         is_kept = outcome[first[i, 0]] != NOT_CHOSEN
         ends[i] = not is_kept
         left += is_kept
-    # Each sweep finds at least one more position with a way out, until all are found.
-    before = left + 1
+    # Each sweep finds at least one more position with a way out, until all are found. Sweeps up and
+    # down take turns: a long way out in one direction takes one of them.
+    before, goes_up = left + 1, False
     while 0 < left < before:
-        before = left
-        i = index(high)
-        while i > index(low):
-            i -= ONE
+        before, goes_up = left, not goes_up
+        for k in range(high - low):
+            i = index(low + k if goes_up else high - 1 - k)
             s = index(first[i, 0])
             n_throws = index(lists[throws[i] + ONE]) - index(lists[throws[i]])
             for _ in range(0 if ends[i] else n_throws):

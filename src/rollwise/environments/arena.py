@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -287,7 +288,7 @@ def _arena_of(game: Game, opponent: str | Policy | None, any_players: bool) -> A
         opponent = None
     if isinstance(opponent, Policy):
         return Arena(policies.graph, opponent, policies.game)
-    policy, arenas = None, _arenas(policies)
+    policy, arenas = None, _ARENAS.setdefault(policies, {})
     if opponent is not None:
         # found anew: its file, or the functions of the rules that it calls, may have changed
         now = Policies(policies.graph, policies.game, lambda: policies.solution)
@@ -339,10 +340,8 @@ def _policies(game: Game, any_players: bool) -> Policies:
         raise ForMorePlayers(advice, error.game) from None
 
 
-@lru_cache(maxsize=16)
-def _arenas(policies: Policies) -> dict[str | None, Arena]:
-    """The arenas of a game by the names of the opponents, filled by `_arena_of`."""
-    return {}
+# The arenas of a game by the names of the opponents, as long as its policies are kept in memory.
+_ARENAS: WeakKeyDictionary[Policies, dict[str | None, Arena]] = WeakKeyDictionary()
 
 
 class Telling:

@@ -35,9 +35,11 @@ def positive_number(name: str, given: object) -> float:
     ------
     UsageError
     """
-    if not isinstance(given, Real):
+    if not isinstance(given, Real) or isinstance(given, bool):
         raise UsageError(f"{argument(name)} is {given!r}; it must be a positive number")
-    number = float(given)
-    if not number > 0:
+    if not given > 0:  # type: ignore[operator]
         raise UsageError(f"{argument(name)} is {given}; it must be positive")
-    return number
+    try:
+        return float(given)
+    except OverflowError:
+        raise UsageError(f"{argument(name)} is more than the largest float") from None

@@ -119,6 +119,8 @@ class Unknown(UnknownNumber):
         return -self + other
 
     def __pow__(self, times: int) -> Any:
+        if not isinstance(times, int) or times < 0:
+            raise Unfollowed("a power with another exponent than a whole number from 0")
         power: Any = 1
         for _ in range(times):
             power = self * power

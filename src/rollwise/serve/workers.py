@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import asyncio
 import contextlib
+import hashlib
 import json
 import logging
 import os
@@ -18,7 +19,7 @@ import sys
 import time
 import warnings
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -60,13 +61,18 @@ class Offered:
     names: Sequence[str] = ()
     _files: dict[str, frozenset[Path]] = field(default_factory=dict)  # of the rules, by name
     _stamps: dict[Path, float] = field(default_factory=dict)
+    _contents: dict[Path, bytes] = field(default_factory=dict)  # hashes
 
     def __post_init__(self) -> None:
-        self._note_files()
+        self._note_files({}, {})
 
-    def _note_files(self) -> None:
-        self._files.update((name, files_read(self.kinds[name].__module__)) for name in self.own)
-        self._stamps.update(_stamps(self.names, self._files))
+    def _note_files(self, stamps: Mapping[Path, float], contents: Mapping[Path, bytes]) -> None:
+        """Note the files of the rules; those known before they were read as they were then."""
+        for name in self.own:
+            sheet, _, _ = self.kinds[name].__module__.partition(".")
+            self._files[name] = files_read(sheet)
+        self._stamps.update(_stamps(self.names, self._files) | dict(stamps))
+        self._contents.update(_contents(self._stamps) | dict(contents))
 
     @property
     def own(self) -> list[str]:
@@ -78,20 +84,22 @@ class Offered:
 
         The modules that a rule sheet imports from its folder are a part of it.
         """
-        stamps, known_stamps = _stamps(self.names, self._files), dict(self._stamps)
-        if stamps == known_stamps:
+        stamps = _stamps(self.names, self._files)
+        if stamps == self._stamps:
             return []
+        contents = _contents(stamps)
+        changed = {path for path, _ in contents.items() ^ self._contents.items()}
         before, files = dict(self.kinds), dict(self._files)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the start page shows the faults
             kinds, known, faults = _entered(self.names, is_start=False)
-        for held in (self.kinds, self.references, self.faults, self._files, self._stamps):
+        held: dict[Any, Any]
+        for held in (self.kinds, self.references, self.faults, self._stamps, self._contents):
             held.clear()
         self.kinds.update(kinds)
         self.references.update(known)
         self.faults.update(faults)
-        self._note_files()
-        changed = {path for path, _ in stamps.items() ^ known_stamps.items()}
+        self._note_files(stamps, contents)
         return [
             name
             for name, kind in before.items()
@@ -176,6 +184,15 @@ def _stamps(names: Sequence[str], read: Mapping[str, frozenset[Path]]) -> dict[P
     for path in {*sheets, *chain.from_iterable(read.values())}:
         with contextlib.suppress(OSError):
             found[path.resolve()] = path.stat().st_mtime
+    return found
+
+
+def _contents(paths: Iterable[Path]) -> dict[Path, bytes]:
+    """A hash of the contents of files; unreadable ones have none."""
+    found = {}
+    for path in paths:
+        with contextlib.suppress(OSError):
+            found[path] = hashlib.blake2b(path.read_bytes()).digest()
     return found
 
 

@@ -105,9 +105,15 @@ def is_place(value: Any) -> bool:
     return file is not None and is_users(file)
 
 
-def key_of(functions: Mapping[str, Function], *facts: Any) -> Key:
-    """The key of functions, with all values reached from them, and of further facts."""
-    encoder = _Encoder()
+def key_of(functions: Mapping[str, Function], *facts: Any, keeps: bool = True) -> Key:
+    """The key of functions, with all values reached from them, and of further facts.
+
+    Parameters
+    ----------
+    keeps : bool
+        Values identified by their address stay alive, so that the key holds in this process.
+    """
+    encoder = _Encoder(keeps)
     parts = [encoder.encoded(fact) for fact in facts]
     parts += [encoder.mapping(functions.items())]
     text = hashlib.blake2b(_joined("key", parts), digest_size=20).hexdigest()
@@ -140,8 +146,8 @@ class _Encoder:
         See `Key`.
     """
 
-    def __init__(self) -> None:
-        self.lasts = True
+    def __init__(self, keeps: bool = True) -> None:
+        self.lasts, self._keeps = True, keeps
         self._met: dict[int, int] = {}  # functions, by address
 
     def encoded(self, value: Any, names: Iterable[str] = ()) -> bytes:
@@ -203,7 +209,8 @@ class _Encoder:
         if _has_place(value):
             return _joined("known", [self._place(value)])
         self.lasts = False
-        _KEPT[id(value)] = value
+        if self._keeps:
+            _KEPT[id(value)] = value
         return _joined("here", [b"%d" % id(value)])
 
     def mapping(self, pairs: Iterable[tuple[str, Any]], names: Iterable[str] = ()) -> bytes:
