@@ -239,7 +239,7 @@ class Toss(Game):
     points = [(point["parameters"]["chance"], point["amount"]) for point in document["points"]]
     assert points == [(c, pytest.approx(float(Fraction(c)))) for c in ("0", "1/6", "1/3", "1/2")]
     assert curve.exists()
-    assert "has no step" in refusal("tune", str(sheet), "--vary", "chance=0..1/2")
+    assert "0..1/2..1/10" in refusal("tune", str(sheet), "--vary", "chance=0..1/2")
 
 
 @pytest.mark.parametrize("typed", ["min turns = 3", "first_player =", "= 3", "edge", ""])

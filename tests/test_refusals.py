@@ -346,6 +346,8 @@ def test_wrong_use_is_refused_in_a_line_and_writes_nothing(case, tmp_path):
         ),
         (lambda: rollwise.solve(PIGLET, tolerance="1e-6"), "tolerance is '1e-6'; it must be a pos"),
         (lambda: rollwise.solve(PIGLET, tolerance=0), "tolerance is 0; it must be positive"),
+        (lambda: rollwise.solve(PIGLET, tolerance=True), "it must be a positive number"),
+        (lambda: rollwise.solve(PIGLET, tolerance=10**400), "more than the largest float"),
         (lambda: rollwise.solve(PIGLET, max_states="10"), "max_states is '10'; it must be a whole"),
         (lambda: rollwise.solve(PIGLET, options=3), "options is 3; it must be a mapping"),
         (lambda: rollwise.hidden.solve(KuhnPoker(), tolerance="x"), "tolerance is 'x'"),

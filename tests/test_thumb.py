@@ -19,7 +19,7 @@ from stalling_games import Dials, Trap
 from throwing import SumToWin
 
 import rollwise
-from rollwise import DRAW, LOSE, PASS, WIN, Game
+from rollwise import AGAIN, DRAW, LOSE, PASS, WIN, Game
 from rollwise.analysis.thumb.clauses import OnGraph, Setting
 from rollwise.analysis.thumb.frontier import certified_rule, find_rules
 from rollwise.analysis.thumb.turn_search import find_turn_rules
@@ -233,6 +233,36 @@ def test_the_search_goes_on_where_play_can_be_endless():
     always, *others = find_rules(DIALS, 2, evaluations=2000).rules
     assert always.text == "Always take."
     assert others[-1].loss < 0.2 * always.loss
+
+
+class Side(NamedTuple):
+    x: int
+
+
+class Dither(Game):
+    """Waiting is best at one place, and no change of the rule to go always ends play."""
+
+    players, endless, action_names = 2, "lose", ("go", "wait")
+
+    def start(self):
+        return Side(0)
+
+    def actions(self, s):
+        return (0, 1)
+
+    def outcomes(self, s, action):
+        if action == 0:
+            yield 1 + s.x, WIN, s
+            yield 2, LOSE, s
+        else:
+            yield 1, AGAIN, Side(1 - s.x)
+            yield 1, AGAIN, s
+
+
+def test_the_search_goes_on_without_a_change_to_try():
+    always, other = find_rules(Dither(), 1, evaluations=200).rules
+    assert always.loss > 0.08
+    assert (other.text, other.loss) == ("Go if x is at least 1. Otherwise wait.", 0.0)
 
 
 def test_super_six_has_a_rule_of_four_integers_that_loses_nothing():

@@ -80,8 +80,8 @@ class Aim:
         if goal is None:
             return cls(measure, extreme)
         try:
-            number = float(goal)
-        except ValueError:
+            number = float(Fraction(goal))
+        except (ValueError, ZeroDivisionError, OverflowError):
             number = float("nan")
         if not abs(number) < float("inf"):
             raise UsageError(f"{text!r}: {goal!r} isn't a number")
@@ -196,7 +196,8 @@ def values_of(text: str) -> tuple[str, list[str]]:
     if not by or high < low:
         raise ParameterError(f"{text!r} is empty; write the smaller number first, and a step > 0")
     if match[3] is None and re.search(r"/|\d\.\d", listed):
-        raise ParameterError(f"{text!r} has no step; say one: 0.1..0.5..0.1")
+        example = "0..1/2..1/10" if "/" in listed else "0.1..0.5..0.1"
+        raise ParameterError(f"{text!r} has no step; say one: {example}")
     if (high - low) // by >= MOST_POINTS:
         raise ParameterError(f"{text!r} has more than {MOST_POINTS:,} values; say a step: 1..9..2")
     return name, [str(low + k * by) for k in range(int((high - low) // by) + 1)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from decimal import Decimal
 from numbers import Real
 
 from rollwise.errors import UsageError, argument
@@ -35,7 +36,7 @@ def positive_number(name: str, given: object) -> float:
     ------
     UsageError
     """
-    if not isinstance(given, Real) or isinstance(given, bool):
+    if not isinstance(given, Real | Decimal) or isinstance(given, bool):
         raise UsageError(f"{argument(name)} is {given!r}; it must be a positive number")
     if not given > 0:  # type: ignore[operator]
         raise UsageError(f"{argument(name)} is {given}; it must be positive")

@@ -186,8 +186,8 @@ def check_curve(vary: Mapping[str, Sequence[str]], path: Path) -> None:
 
 def _is_number(text: str) -> bool:
     try:
-        Fraction(text)
-    except (ValueError, ZeroDivisionError):
+        float(Fraction(text))
+    except (ValueError, ZeroDivisionError, OverflowError):
         return False
     return True
 

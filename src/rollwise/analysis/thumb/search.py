@@ -279,7 +279,7 @@ class Search:
                 self._taken_up.add((self.field.phase, base))
                 tried = self._score(self.field.changes(base, self._most, self._map))
                 self._improve_best(tried)
-                if tried and self._least(tried) == np.inf:
+                if (tried or self.field.phase) and self._least(tried) == np.inf:
                     self._begin(starts)
             in_vain = 0 if base or self.scored > scored_before else in_vain + 1
             # a rule that is good enough makes rules with as many numbers uninteresting
