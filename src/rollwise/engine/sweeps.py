@@ -327,8 +327,8 @@ def measure(place, low, high, block, tables, slack, least, values, errors):
         most = max(most, np.int64(count[s]))
     worths = np.empty(most)  # of the actions of a situation
     bits = worths.view(np.int64)
-    # the exponent of a positive double is in its bits from 52 on; row 1 of `gaps` has the least one
-    before_least = (np.abs(errors.gaps[1:2]).view(np.int64)[0] >> 52) - 1
+    # the exponent of a double is in its bits from 52 to 62; row 1 of `gaps` has the least one
+    before_least = ((errors.gaps.view(np.int64)[1] >> 52) & 2047) - 1
     n_partial = index(pool.with_face.shape[0])
     kept, scratch = np.empty(pool.without.shape[0]), np.empty(pool.without.shape[0])
     n_kept, of_turn, residual = index(kept.shape[0]), n_partial, 0.0

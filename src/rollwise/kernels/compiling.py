@@ -77,6 +77,8 @@ def _prefetch(context: Any, builder: Any, signature: Any, arguments: Any) -> Any
     if switches.is_on("prefetch"):
         array_type, index_type = signature.args
         items = context.make_array(array_type)(context, builder, arguments[0])
+        first = context.get_constant(types.intp, 0)  # of the numbers of a row
+        place = [context.cast(builder, arguments[1], index_type, types.intp)]
         address = cgutils.get_item_pointer2(
             context,
             builder,
@@ -84,7 +86,7 @@ def _prefetch(context: Any, builder: Any, signature: Any, arguments: Any) -> Any
             cgutils.unpack_tuple(builder, items.shape),
             cgutils.unpack_tuple(builder, items.strides),
             array_type.layout,
-            [context.cast(builder, arguments[1], index_type, types.intp)],
+            place + [first] * (array_type.ndim - 1),
         )
         byte = ir.IntType(8).as_pointer()
         number = ir.IntType(32)

@@ -22,6 +22,6 @@ ONE = index(1)
 def prefetch(array: Any, index: Any) -> None:
     """Prefetch the line of memory with ``array[index]``, without any other effect.
 
-    The index has to lie in the array of one dimension. Interpreted code ignores it;
-    `rollwise.kernels.compiling` defines it for compiled code.
+    The index has to lie in the array; of several dimensions, it is one of the first. Interpreted
+    code ignores it; `rollwise.kernels.compiling` defines it for compiled code.
     """

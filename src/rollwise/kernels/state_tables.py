@@ -56,17 +56,11 @@ def slot_of(place, mask):
     return index(h) & index(mask)
 
 
-@kernel(never_interpreted=True)  # it goes with compiled rules
 def box_of(rows):
     """Smallest and largest value of each field: (2, n_fields) int64."""
-    box = np.empty((2, rows.shape[1]), np.int64)
-    for k in range(rows.shape[1]):
-        box[0, k] = box[1, k] = rows[0, k]
-    for i in range(rows.shape[0]):
-        for k in range(rows.shape[1]):
-            box[0, k] = min(box[0, k], rows[i, k])
-            box[1, k] = max(box[1, k], rows[i, k])
-    return box
+    # NumPy reads one column after the other faster than all of them, row by row
+    ends = [(column.min(), column.max()) for column in rows.T]
+    return np.array(ends, np.int64).reshape(-1, 2).T.copy()
 
 
 @kernel(never_interpreted=True)
@@ -174,7 +168,6 @@ def prefetch_fields(place, n, states, slots, mask):
     """Prefetch the fields of the states likely to be found, for comparison."""
     if mask == 0:
         return
-    fields, n_fields = states.reshape(states.size), index(states.shape[1])
     last, size = np.uint64(mask), np.uint64(mask + 1)
     for k in range(index(n)):
         if place[k] >= 0:
@@ -183,7 +176,7 @@ def prefetch_fields(place, n, states, slots, mask):
             while slots[slot] != FREE and slots[slot] ^ place_bits > last:
                 slot = (slot + ONE) & index(last)
             if slots[slot] != FREE:
-                prefetch(fields, index(slots[slot] ^ place_bits) * n_fields)
+                prefetch(states, index(slots[slot] ^ place_bits))
 
 
 @kernel(never_interpreted=True)  # rules of layers are compiled anyhow
