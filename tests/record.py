@@ -1,4 +1,4 @@
-"""The behaviour record: answers of every game and form, written down once.
+"""The behaviour record: answers for games and forms of every shape, written down once.
 
 ``python tests/record.py`` asks every question of `CASES` on the command line and writes
 the answers to ``record.jsonl``, one line for each question. `test_record.py` asks again and

@@ -162,6 +162,13 @@ REPEATS = {
             "numbers/intervals.py",  # quantiles
         ),
     ),
+    "the unit of a difference of values": (
+        r"1(\.0)? if .*is_score else (0\.5|2)",
+        (
+            "graph/view.py",
+            "documents/answers.py",  # a document has no graph
+        ),
+    ),
     "the name of an action": (
         r"action_names\.get\(",
         (

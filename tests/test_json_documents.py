@@ -1,7 +1,8 @@
 """Every JSON document keeps its keys, their order and what kind of thing each holds.
 
 `tests/json_documents.json` holds the outline of what each command below prints. Make it anew, after
-a change that is meant, with `python tests/test_json_documents.py`.
+a change that is meant, with `python tests/test_json_documents.py`; of some commands alone with
+`python tests/test_json_documents.py tune diff`.
 """
 
 from __future__ import annotations
@@ -365,5 +366,8 @@ if __name__ == "__main__":
     os.environ["ROLLWISE_NO_CACHE"] = "1"  # as in the tests: `cache` then names no folder
     with tempfile.TemporaryDirectory() as name:
         lay_files(Path(name))
-        found = {command: outline(printed(command, Path(name))) for command in COMMANDS}
+        found = json.loads(OUTLINES.read_text()) if sys.argv[1:] else {}
+        chosen = [c for c in COMMANDS if not sys.argv[1:] or c.split()[0] in sys.argv[1:]]
+        found |= {command: outline(printed(command, Path(name))) for command in chosen}
+    found = {command: found[command] for command in COMMANDS if command in found}
     OUTLINES.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")

@@ -42,7 +42,8 @@ def differences(name: str, was: Any, now: Any) -> list[str]:
 
 @pytest.mark.parametrize("question", list(record.questions()))
 def test_an_answer_is_the_recorded_one(question: str) -> None:
-    assert not differences("", RECORDED[question], record.answer(question))
+    found = differences("", RECORDED[question], record.answer(question))
+    assert not found, f"{found}; if that is meant: python tests/record.py"
 
 
 def test_a_changed_number_is_noticed() -> None:

@@ -290,7 +290,9 @@ def _try_policies(report: Report, game: Game, graph: StateGraph) -> None:
         return
     if graph.n_states > MOST_ASKED:
         report.add(
-            "note", "policies", f"not tried in {graph.n_states:,} states: {', '.join(names)}"
+            "note",
+            "policies",
+            f"not tried, since there are more than {MOST_ASKED:,} states: {', '.join(names)}",
         )
         return
     policies = Policies(graph, game)

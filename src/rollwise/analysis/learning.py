@@ -41,7 +41,7 @@ from rollwise.derive.changed import Against
 from rollwise.derive.seats import take_seats
 from rollwise.engine.following import Following
 from rollwise.errors import UsageError
-from rollwise.graph import StateGraph, sign_of
+from rollwise.graph import StateGraph, sign_of, unit_of
 from rollwise.graph.choices import fold_actions, has_choice
 from rollwise.graph.policies import Policy, Ties, reachable_states, ties_in_play
 from rollwise.hooks import InWords
@@ -200,7 +200,7 @@ class Assessment(InWords):
         if source is None or source.standard_errors is None:
             return np.empty(0)
         actions = self.learned.best_actions[self.frequent]
-        unit = 1.0 if self.learned.is_score else 0.5
+        unit = unit_of(self.learned)
         exact = self.reference.solution.values[self.frequent]
         with np.errstate(divide="ignore", invalid="ignore"):
             off = unit * np.abs(source.values[actions] - exact)
@@ -211,7 +211,7 @@ class Assessment(InWords):
     def costs(self) -> NDArray[np.float64]:
         """The cost of the learned action, in win probability or points; NaN where unseen."""
         actions = self.learned.best_actions
-        unit = 1.0 if self.learned.is_score else 0.5
+        unit = unit_of(self.learned)
         return np.where(actions < 0, np.nan, unit * self.reference.solution.regret[actions])
 
     @cached_property
@@ -330,7 +330,7 @@ def loss_of(learned: Learned, solution: Solution) -> tuple[float, float]:
     response over both seats. In a game for one, the difference from the best value.
     """
     graph = learned.graph
-    unit = 1.0 if learned.is_score else 0.5
+    unit = unit_of(learned)
     if graph.players == 2:
         response = best_response(graph, learned.policy, starts=[0])
         return unit * response.exploitability(), unit * response.exploitability_bound()

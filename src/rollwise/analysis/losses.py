@@ -22,7 +22,7 @@ from rollwise.derive.derived_game import places_in
 from rollwise.errors import UsageError
 from rollwise.graph.choices import first_of_each_state, fold_actions, has_choice
 from rollwise.graph.policies import Policy, Ties, reached_by, ties_in_play
-from rollwise.graph.view import sign_of
+from rollwise.graph.view import sign_of, unit_of
 from rollwise.hooks import InWords
 from rollwise.many.equilibrium import Equilibrium
 
@@ -136,7 +136,7 @@ def loss_of(policies: Policies, policy: Policy) -> Loss:
     evaluation = evaluate(policies, policy, "optimal" if two else None, starts=[0])
     best, sure = solution.value, float(solution.error_bounds[0])
     moving_first, moving_second = certified_at(evaluation)
-    scale = 1.0 if graph.is_score else 0.5
+    scale = unit_of(graph)
     losses = [scale * sign_of(graph.objective) * (best - moving_first.value)]
     losses += [scale * (-best - moving_second.value)] * two
     bound = scale * (sure + max(moving_first.bound, moving_second.bound))
@@ -259,7 +259,7 @@ def difference(old: Solution, new: Solution) -> Difference:
     kept = fold_actions(two, np.logical_or, best_before & new.is_best)
     carried, is_old = _carried(old, new, partners)
     costs = fold_actions(two, np.add, carried.probability * new.regret)
-    costs *= 1.0 if two.is_score else 0.5  # from values to chances
+    costs *= unit_of(two)
     changed = np.flatnonzero(both & ~kept & is_old)
     reached = reached_by(two, carried)[changed]
     changed = changed[np.lexsort((-costs[changed], ~reached))]

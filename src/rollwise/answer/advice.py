@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rollwise.graph import Action, State
+from rollwise.graph import Action, State, unit_of
 from rollwise.hooks import HOOKS
 
 if TYPE_CHECKING:
@@ -213,4 +213,4 @@ def _seats_bound(solution: Solution, here: State) -> float:
         ahead = [o.target for action in here.actions for o in action.outcomes if not o.is_over]
         bound = float(profile.error_bounds[ahead].max(initial=0.0))
     rounding = 2.0**-50 * max(1.0, float(np.abs(profile.values).max()))
-    return (bound + rounding) * (1.0 if solution.is_score else 2.0)
+    return (bound + rounding) / unit_of(solution)

@@ -30,7 +30,7 @@ from rollwise.answer.references import AnyPolicy, Policies, Subject, are_policie
 from rollwise.derive.average import Average
 from rollwise.derive.seats import Seats, take_seats
 from rollwise.errors import EndlessPlay, ForMorePlayers, UsageError
-from rollwise.graph import StateGraph, win_probability
+from rollwise.graph import StateGraph, unit_of, win_probability
 from rollwise.graph.choices import Ahead, look_ahead, taken
 from rollwise.graph.policies import Policy, Ties, ties_in_play
 from rollwise.hooks import InWords
@@ -719,7 +719,7 @@ def _swept(
     """The values of a graph of given policies by sweeps, and the changes of the sweeps."""
     played = seats.graph
     # The chance to win is (1 + value) / 2: its 0 is -1, its changes are half as large.
-    scale = 1.0 if graph.is_score else 2.0
+    scale = 1.0 / unit_of(graph)
 
     def report(sweep: int, change: float) -> None:
         if on_sweep is not None:

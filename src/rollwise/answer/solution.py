@@ -25,6 +25,7 @@ from rollwise.game import Game, heading_of
 from rollwise.graph import THROW, StateGraph, win_probability
 from rollwise.graph.view import TIED, worth_name
 from rollwise.hooks import HOOKS
+from rollwise.methods import DEFAULT
 from rollwise.methods.result import MethodResult, Status, best_bounds
 from rollwise.numbers.printed import (
     CHANCE_ROUNDING,
@@ -443,9 +444,8 @@ class Solution:
         kept_from: str | None = None,
     ) -> Solution:
         """The answer for positions by layers."""
-        method = "strategy-iteration"
         about: dict[str, Any] = {"seconds": seconds, "kept_from": kept_from}
-        return cls(space, space.game, method, values, error_bounds, **about)
+        return cls(space, space.game, DEFAULT, values, error_bounds, **about)
 
     @classmethod
     def open(cls, folder: str | Path, game: Game) -> Solution:

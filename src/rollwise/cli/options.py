@@ -118,7 +118,6 @@ OptionalGameArgument = Annotated[
 ]
 
 
-DEFAULT = "strategy-iteration"
 _METHOD: Any = typer.Option(
     "--method", autocompletion=_complete_method, help=f"One of: {', '.join(METHODS)}."
 )

@@ -13,7 +13,7 @@ from rollwise.graph.state_graph import (
     require_graph,
     require_one_value,
 )
-from rollwise.graph.view import Action, GraphView, Outcome, State, sign_of, win_probability
+from rollwise.graph.view import Action, GraphView, Outcome, State, sign_of, unit_of, win_probability
 
 __all__ = [
     "ARRAYS",
@@ -36,5 +36,6 @@ __all__ = [
     "require_one_value",
     "sign_of",
     "title_of",
+    "unit_of",
     "win_probability",
 ]

@@ -53,6 +53,14 @@ def win_probability(value: Number) -> Number:
     return min(max(chance, kind(0)), kind(1))
 
 
+def unit_of(graph: Any) -> float:
+    """The size of a difference of values in the shown unit.
+
+    It is 1/2 where values are shown as win probabilities, and 1 where they are scores or payoffs.
+    """
+    return 1.0 if graph.is_score else 0.5
+
+
 def worth_name(objective: str, has_stakes: bool) -> str:
     """The name of a value: an expected payoff, an expected score, or else a win probability."""
     if has_stakes:

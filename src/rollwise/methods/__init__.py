@@ -80,18 +80,23 @@ class Setting:
 
 
 def _about_parameters(docstring: str) -> dict[str, str]:
-    """The text of each parameter in a NumPy docstring."""
+    """The text of each parameter in a NumPy docstring, with its possible words."""
     lines = docstring.partition("Parameters\n----------\n")[2].partition("\n\n")[0].splitlines()
     about: dict[str, str] = {}
+    among: dict[str, list[str]] = {}
     names: list[str] = []
     for line in lines:
         # an unindented line names parameters; the indented lines below it describe them
         if line[:1] != " ":
             names = re.findall(r"\w+", line.partition(" : ")[0])
             about |= dict.fromkeys(names, "")
+            among |= dict.fromkeys(names, re.findall(r'"([^"]+)"', line))
         else:
             about |= {name: f"{about[name]} {line.strip()}".strip() for name in names}
-    return about
+    for name, words in among.items():
+        if any(word not in about[name] for word in words):
+            about[name] = f"One of {', '.join(words)}. {about[name]}".strip()
+    return {name: text.replace("`", "") for name, text in about.items()}
 
 
 @dataclass(frozen=True)

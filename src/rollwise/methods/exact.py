@@ -73,8 +73,10 @@ def exact(
     graph : StateGraph
         With whole weights and without a border. Rewards and payoffs are whole numbers, or
         halves, quarters and so on, exact in doubles.
-    max_digits, max_bytes
-        Refuse beforehand where `fraction_size` is larger.
+    max_digits : int
+        It refuses a graph where a fraction may need more decimal digits.
+    max_bytes : float
+        It refuses a graph where the fractions may need more memory.
     time_limit : float, optional
         Seconds; checked between components.
     progress : callable, optional

@@ -69,16 +69,16 @@ def linear_programming(
     graph : StateGraph
         Without a border.
     whole : bool
-        One program for the whole graph, or one a component, terminal components first, with
-        all later values known.
+        One program for the whole graph; otherwise one for each component, from the end of
+        play, with all later values known.
     pieces : iterable of (m,) int64, optional
         Sets of states to solve instead, in this order.
     rim : int
-        Width of the rim around the game.
+        Width of the rim around the game: the program is that of a larger game.
     larger : callable, optional
         Returns the larger game.
     time_limit : float, optional
-        Seconds.
+        It gives up after so many seconds.
     on_sweep : callable, optional
         Called once, with the iterations of the simplex method and the largest
         excess of a value.

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.errors import UsageError
-from rollwise.graph import StateGraph
+from rollwise.graph import StateGraph, unit_of
 from rollwise.machine.interrupts import Clock
 from rollwise.methods import run_method
 from rollwise.methods.programs import (
@@ -72,11 +72,11 @@ def mixed_integer(
         Without a border.
     solver : {"scip", "highs"}
     whole : bool
-        One program for the whole graph, and not one a component.
+        One program for the whole graph instead of one for each component.
     pieces : iterable of (m,) int64, optional
         Sets of states to solve instead, in this order.
     objective : {"none", "smallest", "largest"}
-        Whether the sum of the values of states with a choice is to be small or large.
+        The sum of the values of states with a choice, if it is an objective.
     tighten : int
         Sweeps of interval iteration (over the states being solved) for a
         smaller M; 0 takes M from the bounds of all values.
@@ -86,7 +86,7 @@ def mixed_integer(
         Largest violation of a row, and distance from a whole number. The solver may also
         choose an action worse by this amount.
     time_limit : float, optional
-        Seconds, altogether.
+        It gives up after so many seconds, of all programs together.
     on_sweep : callable, optional
         Called as ``on_sweep(nodes, gap)`` when the solver reports progress.
     progress : callable, optional
@@ -214,7 +214,7 @@ class _Run:
     ) -> MethodResult:
         """All of it; `proved` has bounds, if the programs weren't all solved."""
         n = self.graph.n_states
-        scale = 1.0 if self.graph.is_score else 2.0
+        scale = 1.0 / unit_of(self.graph)
         return MethodResult(
             NAME,
             self.values,

@@ -45,10 +45,14 @@ def modified_policy_iteration(
         Stop when an improving sweep changes no value by more.
     evaluation_sweeps : int
         Sweeps between two improvements.
-    order : str
-        See `rollwise.methods.sweeping.sweep_order`.
-    max_sweeps, time_limit
-        Limits; beyond them it gives up.
+    order : {"synchronous", "forward", "reversed", "breadth-first", "components"}
+        ``synchronous`` sweeps read the values of the sweep before, others also new ones:
+        ``forward`` or ``reversed`` by the fields of the states, ``breadth-first`` by their
+        distance from the start, ``components`` from the end of play.
+    max_sweeps : int
+        It gives up after so many sweeps.
+    time_limit : float, optional
+        It gives up after so many seconds.
     on_sweep : callable, optional
         Called as ``on_sweep(sweep, change)``.
     on_values : callable, optional

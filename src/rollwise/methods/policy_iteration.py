@@ -49,7 +49,7 @@ def policy_iteration(
     max_rounds : int
         Largest number of linear systems.
     time_limit : float, optional
-        Seconds.
+        It gives up after so many seconds.
     on_sweep : callable, optional
         Called as ``on_sweep(systems solved, largest change of a value)``.
     on_values : callable, optional

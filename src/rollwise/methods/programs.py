@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.errors import MissingExtra
-from rollwise.graph import StateGraph, sign_of
+from rollwise.graph import StateGraph, sign_of, unit_of
 from rollwise.graph.choices import actions_of, slopes_of
 from rollwise.machine.atomic_files import muted
 from rollwise.machine.interrupts import Clock, OutOfTime, heard, held_back
@@ -145,7 +145,7 @@ class Model:
     @property
     def scale(self) -> float:
         """Units of value in a unit of x."""
-        return 1.0 if self.graph.is_score else 2.0
+        return 1.0 / unit_of(self.graph)
 
     def to_x(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Values of states as variables."""
@@ -191,7 +191,7 @@ class Model:
         row_state = np.repeat(np.arange(m), n_choices)
         after, n_rows = slopes_of(graph, actions), len(actions)
         sign = sign_of(graph.objective)
-        scale = 1.0 if graph.is_score else 2.0
+        scale = 1.0 / unit_of(graph)
         # successors outside the model have known values and belong to the constant
         unknown = index[after.state] >= 0
         known = np.where(unknown, 0.0, after.slope * values[after.state])

@@ -7,7 +7,7 @@ states read the new values of earlier ones; otherwise it is synchronous.
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,6 @@ from rollwise.graph.choices import action_gaps, first_of_each_state
 from rollwise.kernels.chances import SMALLEST, UNIT
 from rollwise.kernels.jit import kernel
 
-Order = Literal["synchronous", "forward", "reversed", "breadth-first", "components"]
 _Array = NDArray[Any]
 
 
@@ -34,7 +33,7 @@ class GraphArrays(NamedTuple):
     payoff: _Array
 
 
-ORDERS: tuple[str, ...] = get_args(Order)
+ORDERS = ("synchronous", "forward", "reversed", "breadth-first", "components")
 
 
 def sweep_order(graph: StateGraph, order: str) -> NDArray[np.int64]:

@@ -66,14 +66,17 @@ def value_iteration(
         Stop when a sweep changes no value by more than this; with `sound`,
         when no value can be off by more.
     order : {"synchronous", "forward", "reversed", "breadth-first", "components"}
-        See `rollwise.methods.sweeping.sweep_order`. All but the first are in place.
+        ``synchronous`` sweeps read the values of the sweep before, others also new ones:
+        ``forward`` or ``reversed`` by the fields of the states, ``breadth-first`` by their
+        distance from the start, ``components`` from the end of play.
     sound : bool
         Close lower and upper bounds on the values.
     start : float
         The value of every state before the first sweep (not with `sound`).
     max_sweeps : int
+        It gives up after so many sweeps.
     time_limit : float, optional
-        Seconds.
+        It gives up after so many seconds.
     on_sweep : callable, optional
         Called after each sweep as ``on_sweep(sweep, change)``; with `sound` the
         second is half the width of the widest bounds.

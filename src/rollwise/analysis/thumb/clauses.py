@@ -36,7 +36,7 @@ from rollwise.derive.seats import take_seats
 from rollwise.engine.following import Following, Memory, tally
 from rollwise.errors import UsageError
 from rollwise.game import is_set
-from rollwise.graph import StateGraph
+from rollwise.graph import StateGraph, unit_of
 from rollwise.graph.choices import actions_of, has_choice
 from rollwise.graph.lotteries import spans
 from rollwise.graph.policies import Policy
@@ -224,7 +224,7 @@ class Scorer:
             timed = take_seats(setting.times, [None], begins)
             self._timing = Following(layer_of_graph(timed.graph))
         self._find_choices(setting)
-        self._scale = (0.25 if two else 0.5) if not graph.is_score else (0.5 if two else 1.0)
+        self._scale = unit_of(graph) * (0.5 if two else 1.0)
         # optimal play has the loss 0, and its values are where every evaluation begins
         self._optimal = self._taken_by(optimal)
         self._best = self._worth(self._optimal, self._memory)

@@ -34,7 +34,7 @@ from rollwise.builders.some_states import expanded
 from rollwise.cluster.pool import Pool
 from rollwise.game import Game
 from rollwise.games import Sheet
-from rollwise.graph import ROLLS_LEFT, StateGraph, sign_of
+from rollwise.graph import ROLLS_LEFT, StateGraph, sign_of, unit_of
 from rollwise.thumb.language import Clause, Condition, Feature, Form, Preference, Rule
 from rollwise.thumb.sentences import sentence_of
 
@@ -73,7 +73,7 @@ class Sample:
     """A sample of positions from games by one rule, for the turn losses of other rules."""
 
     def __init__(self, game: Game, answer: Solution, rule: Rule, games: int, seed: int):
-        self._sign, self._unit = float(sign_of(game.objective)), _unit(answer)
+        self._sign, self._unit = float(sign_of(game.objective)), unit_of(answer)
         rules = Rules(game)
         rows, self._times = _played(rules, rule, games, seed)
         self.positions, positions = _turns_of(rules, rows)
@@ -98,11 +98,6 @@ class Sample:
         says = Says(*kept, *self.positions.filled_by(rule))
         worth = self.positions.worth(says, self._next).mean(axis=1)
         return self._unit * float(np.sum(self._times * (self._best - worth)))
-
-
-def _unit(answer: Solution) -> float:
-    """The factor from values to losses, which are win probabilities where there are any."""
-    return 1.0 if answer.is_score else 0.5
 
 
 def _turns_of(rules: Rules, rows: NDArray[np.int32]) -> tuple[TurnPositions, NDArray[np.int32]]:
@@ -297,7 +292,7 @@ def find_turn_rules(
     graph = one_position(game)
     rules = list(dict.fromkeys(rule for rule, _ in met.rules))
     best, off = float(answer.values[answer.start]), float(answer.error_bounds[answer.start])
-    unit, sign = _unit(answer), float(sign_of(game.objective))
+    unit, sign = unit_of(answer), float(sign_of(game.objective))
     certified = zip(rules, worth_by_layers(game, rules, progress=progress), strict=True)
     losses = [
         (rule, unit * sign * (best - worth), unit * (bound + off))

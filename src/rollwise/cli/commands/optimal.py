@@ -22,7 +22,7 @@ from rollwise.cli.common import (
     refuse_with_seats,
     tell_of_cycles,
 )
-from rollwise.cli.options import DEFAULT, GameArgument, ParametersArgument
+from rollwise.cli.options import GameArgument, ParametersArgument
 from rollwise.cli.printing import check_file, end_if, form_of, render, write_rows
 from rollwise.cli.progress import Progress
 from rollwise.cli.streams import ASKED
@@ -36,6 +36,7 @@ from rollwise.documents.scores import (
 from rollwise.errors import UsageError
 from rollwise.game import Game, has_many
 from rollwise.graph.naming import title_of
+from rollwise.methods import DEFAULT
 
 if TYPE_CHECKING:
     from rollwise.analysis.distributions import Distribution

@@ -18,7 +18,6 @@ from rollwise.cli.common import (
     tell_of_cycles,
 )
 from rollwise.cli.options import (
-    DEFAULT,
     GameArgument,
     LoadOption,
     MaybeMethodOption,
@@ -42,7 +41,7 @@ from rollwise.cli.streams import ASKED
 from rollwise.documents.answers import advice_document, grid_document, strategy_rows, table_json
 from rollwise.documents.model import undecided_lines
 from rollwise.errors import UsageError
-from rollwise.methods import find_method
+from rollwise.methods import DEFAULT, find_method
 from rollwise.words import in_words
 
 if TYPE_CHECKING:

@@ -15,7 +15,6 @@ from rollwise.cli.apart import answered_apart
 from rollwise.cli.app import app
 from rollwise.cli.common import Workers, read_game, read_mode, refuse, refuse_with_seats
 from rollwise.cli.options import (
-    DEFAULT,
     GameArgument,
     HistoryOption,
     MethodOption,
@@ -38,7 +37,7 @@ from rollwise.errors import RollwiseError, UsageError
 from rollwise.game import Game, has_many
 from rollwise.games import create, find
 from rollwise.machine.atomic_files import check_place
-from rollwise.methods import Setting, find_method
+from rollwise.methods import DEFAULT, Setting, find_method
 from rollwise.numbers.given import positive_number
 from rollwise.numbers.printed import rounded_up
 from rollwise.parameters import read_values

@@ -25,7 +25,7 @@ from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.derive.larger import larger
 from rollwise.errors import TooLargeForFractions, UsageError
-from rollwise.graph import sign_of, win_probability
+from rollwise.graph import sign_of, unit_of, win_probability
 from rollwise.graph.choices import action_gaps, fold_actions, has_choice
 from rollwise.graph.policies import Policy
 from rollwise.methods import METHODS, find_method
@@ -276,7 +276,7 @@ def draw_convergence(solution: Solution, choices: Choices) -> go.Figure:
     graph = solution.graph
     runs = [(name, *_read(name)) for name in choices.methods or USUAL_METHODS]
     # In win probabilities, half as far apart as values.
-    scale = 1.0 if solution.is_score else 0.5
+    scale = unit_of(solution)
     unit = "points" if solution.is_score else "win probability"
     lines, notes, counted = [], [], set()
     changes = bounds = False
@@ -335,7 +335,7 @@ def _draw_evaluation(
     exact = evaluate(solution, policy)
     assert exact.bounds is not None
     unit = "points" if solution.is_score else "win probability"
-    scale = 1.0 if solution.is_score else 0.5
+    scale = unit_of(solution)
     lines, notes, most = [], [], 1
     for order, colour in zip(orders or USUAL_ORDERS, LINE_COLOURS, strict=False):
         evaluation, errors = trace_evaluation(solution, policy, exact, order, theta)
