@@ -190,7 +190,7 @@ def suggestion(word: str, names: Iterable[str], before: str = "") -> str:
     """
     import difflib
 
-    close = difflib.get_close_matches(word, list(names), 1)
+    close = difflib.get_close_matches(str(word), map(str, names), 1)
     return f"; did you mean {before}{close[0]}?" if close else ""
 
 
