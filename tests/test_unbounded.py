@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import json
 import sys
 from dataclasses import dataclass
 from decimal import Decimal
@@ -15,6 +16,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pytest
+from cli_runner import refusal, run
 
 import rollwise
 from rollwise import AGAIN, END, PASS, Game, payoff
@@ -303,14 +305,71 @@ def test_chances_of_scores_beyond_a_cap_name_it():
     game = finite(OneDie())
     found = reached_document(game, [40], reach(game, [40]))
     assert found.rows[0].chance == 0
-    assert f"play that stops from pot={found.caps['pot']} on" in text_of(found.blocks())
+    assert f"play that stops from pot={found.caps['pot']} on" in text_of(found.told())
 
 
 def test_lengths_of_play_that_stops_at_a_cap_name_it():
     game = finite(OneDie())
     document = length_document(game, length_range(game, "longest"))
-    told = text_of(document.blocks())
-    assert f"play that stops from pot={document.caps['pot']} on; play that goes on there" in told
+    told = text_of(document.told())
+    assert f"play that stops from pot={document.caps['pot']} on; how much play that goes" in told
+
+
+@pytest.mark.parametrize(
+    ("line", "names_it"),
+    [
+        ("solve", False),
+        ("table --limit 2", False),
+        ("advise", False),
+        ("evaluate --policy optimal", True),
+        ("bet --scores 40", True),
+        ("frontier --aim score>=20", True),
+        ("solve as=contest", True),
+        ("solve as=chase target=12", True),
+        ("advise as=chase target=12", True),
+        ("respond as=contest --to random", True),
+        ("distribution", True),
+    ],
+)
+def test_answers_name_the_caps_unless_they_are_of_best_play(line, names_it, tmp_path):
+    sheet = tmp_path / "pot.py"
+    sheet.write_text(POT)
+    command, *others = line.split()
+    found = run(command, str(sheet), *others)
+    assert found.returncode == 0, found.stderr
+    assert ("the figures are of play that stops from pot=" in found.stdout) == names_it
+    document = json.loads(run(command, str(sheet), *others, "--json").stdout)
+    assert list(document["caps"]) == ["pot"]
+
+
+def test_the_limit_of_states_holds_for_the_game_of_a_form():
+    told = refusal("table", "farkle-turn", "as=contest", "most=300", "--max-states", "1000")
+    assert "more than 1,000 states" in told
+
+
+POT = """
+from typing import NamedTuple
+from rollwise import AGAIN, END, Game
+
+class Pot(NamedTuple):
+    pot: int
+
+class PotGame(Game):
+    players = 1
+    objective = "maximize"
+    action_names = ("stop", "roll")
+    def start(self):
+        return Pot(0)
+    def actions(self, s):
+        return (0, 1)
+    def reward(self, s, action):
+        return s.pot if action == 0 else 0
+    def outcomes(self, s, action):
+        yield 1, END, s
+        if action == 1:
+            for face in range(2, 7):
+                yield 1, AGAIN, Pot(s.pot + face)
+"""
 
 
 def test_rising_fields_may_lie_in_a_tuple():
@@ -396,7 +455,8 @@ def test_a_game_without_proved_caps_tells_why(points, fault):
 
 
 def test_growth_does_not_depend_on_the_speed_of_the_computer(monkeypatch):
-    """A limit on the outcomes looked at decides, and not the time."""
+    """A limit on the outcomes looked at decides; the time is for slow rules alone."""
+    monkeypatch.setattr(interpreter, "LONGEST", 600.0)
     rules = Rules(OneDie())
     trial = Interpreter(rules, rules.few_roots(100), 1_000)
     trial.run(stop_after=100)

@@ -634,6 +634,17 @@ def has_many(game: Game) -> bool:
     return isinstance(seats, int) and seats > 2
 
 
+def caps_of(game: Game) -> dict[str, int]:
+    """The numbers of fields from which only stopping is allowed; of a form, those of its game.
+
+    Empty for games without a field that rises without an end.
+    """
+    inner = game.made_from
+    if inner is not game:
+        return caps_of(inner)
+    return {} if game.rest is None else game.rest.named(game.rest.caps)
+
+
 def with_an_end(game: Game) -> Game:
     """The game; if fields of a user's game rise without an end, the game with proved caps.
 

@@ -176,7 +176,7 @@ def _capped(game: Game) -> Game | None:
     warn_outside(
         f"{game.name} has no end. Only stopping is allowed from "
         f"{' or '.join(f'{name}={cap}' for name, cap in numbers)} on; this is proved to leave the "
-        "values of best play as they are, and other play stops there too",
+        "values of best play as they are; other play, and play for another aim, stops there too",
         GrowthWarning,
     )
     return made

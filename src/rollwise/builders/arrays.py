@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rollwise.builders.rules import Rules
+from rollwise.game import caps_of
 from rollwise.graph import KEEP, THROW, Lotteries, StateGraph, sign_of
 from rollwise.graph.layout import field_words
 from rollwise.graph.lotteries import pointers
@@ -126,6 +127,7 @@ def as_graph(rules: Rules, arrays: Arrays, n_border: int = 0) -> StateGraph:
         n_border=n_border,
         endless=rules.game.endless,  # type: ignore[arg-type]
         words=field_words(rules.game),
+        caps=caps_of(rules.game),
         **parts,
     )
 

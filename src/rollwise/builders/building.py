@@ -11,7 +11,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
@@ -24,7 +24,7 @@ from rollwise.builders.compiled.reads import note_large, was_large
 from rollwise.builders.contract import more_states
 from rollwise.builders.rules import Rules
 from rollwise.errors import TooManyStates
-from rollwise.game import Game, require_game
+from rollwise.game import Game, caps_of, require_game
 from rollwise.graph import StateGraph
 from rollwise.machine.switches import jit_disabled
 from rollwise.numbers.given import whole_number
@@ -134,6 +134,7 @@ def build_with_report(
                 f"{derived.title} has {derived.n_states:,} states, more than {max_states:,}; "
                 f"smaller parameters help, or {more_states()}"
             )
+        derived = replace(derived, caps=caps_of(game)) if caps_of(game) else derived
         return derived, BuildReport("derived", 0.0, time.perf_counter() - started)
     if mode == "auto" and jit_disabled():
         mode = "interpreted"

@@ -34,10 +34,10 @@ def print_json(document: Any) -> None:
 
 
 def render(document: model.Document, *lines: str) -> None:
-    """Print a document as one line of JSON, or as its blocks and then other lines of text."""
+    """Print a document as one line of JSON, or as text, with other lines behind it."""
     if ASKED.json:
         return print_json(document)
-    for block in (*document.blocks(), *lines):
+    for block in (*document.told(), *lines):
         if isinstance(block, str):
             typer.echo(block)
         else:

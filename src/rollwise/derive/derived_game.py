@@ -18,6 +18,7 @@ from rollwise.errors import RulesError, TooManyStates
 from rollwise.game import Game, require_game
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import first_actions
+from rollwise.machine import memory_limits
 from rollwise.parameters import ParameterSpec
 
 _STATE_TYPES: dict[Any, Any] = {}
@@ -43,7 +44,7 @@ def whole_graph(game: Game, purpose: str, remedy: str = SMALLER) -> StateGraph:
     TooManyStates
     """
     try:
-        return build(game)
+        return build(game, max_states=memory_limits.most_states)
     except TooManyStates as error:
         raise TooManyStates(
             f"{error.fault}; {purpose} needs a graph of the whole game: {remedy}"

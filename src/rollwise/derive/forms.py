@@ -19,7 +19,7 @@ from rollwise.derive.cube import Cube
 from rollwise.derive.derived_game import DerivedGame
 from rollwise.derive.within import Within
 from rollwise.errors import ParameterError, suggestion
-from rollwise.game import Game
+from rollwise.game import Game, with_an_end
 from rollwise.parameters import ParameterSpec, either
 
 BLIND = "blind"  # a contest where players see only their own score; only `solve` supports it
@@ -105,4 +105,4 @@ def create_form(
             f"{kind.name}: {what} is answered by `rollwise solve` alone; other questions are for "
             "as=chase, as=score, as=within and as=contest of two players"
         )
-    return made(create(kind, inner), **asked)
+    return made(with_an_end(create(kind, inner)), **asked)

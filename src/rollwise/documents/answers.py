@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import msgspec
 import numpy as np
@@ -97,6 +97,8 @@ class ThrowRow(Part, frozen=True, kw_only=True):
 
 class Advised(GameDocument, frozen=True, kw_only=True, tag="rollwise/advise/1"):
     """The value of a position and of its actions. Results of seats begin with the mover's."""
+
+    of_best_play: ClassVar[bool] = True
 
     state: State
     unit: Unit
@@ -278,6 +280,8 @@ def _exact_advice(
 class Table(GameDocument, frozen=True, kw_only=True, tag="rollwise/table/1"):
     """A strategy, row by row."""
 
+    of_best_play: ClassVar[bool] = True
+
     rows: Annotated[
         list[dict[str, Any]],
         about("the fields of a position, its best action, value and error bound"),
@@ -286,6 +290,8 @@ class Table(GameDocument, frozen=True, kw_only=True, tag="rollwise/table/1"):
 
 class GridTable(GameDocument, frozen=True, kw_only=True, tag="rollwise/table/grid/1"):
     """A strategy as matrices by two fields."""
+
+    of_best_play: ClassVar[bool] = True
 
     rows: Annotated[str, about("the field that numbers the rows")]
     row_numbers: list[int]

@@ -8,7 +8,7 @@ import math
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 from rollwise.documents.model import (
     UNSET,
@@ -235,6 +235,8 @@ class MethodRow(Part, frozen=True):
 class Compared(GameDocument, frozen=True, kw_only=True, tag="rollwise/compare/1"):
     """The methods side by side; of three or more players on the game of one seat."""
 
+    of_best_play: ClassVar[bool] = True
+
     states: Annotated[int, about("of the compared game")]
     error_bound: Annotated[Bound, about("of the values that measure the errors")]
     time_limit: Annotated[float, unit("seconds", "for each method")]
@@ -271,6 +273,8 @@ class Compared(GameDocument, frozen=True, kw_only=True, tag="rollwise/compare/1"
 
 class Verified(GameDocument, frozen=True, kw_only=True, tag="rollwise/verify/1"):
     """The check of a saved answer."""
+
+    of_best_play: ClassVar[bool] = True
 
     verified: bool
     exact: Annotated[Maybe[bool], about("whether in exact arithmetic too; files")] = UNSET
@@ -460,6 +464,8 @@ Error = Annotated[Number, unit("probability, or points"), about("null: infinite"
 
 class Certified(GameDocument, frozen=True, kw_only=True, tag="rollwise/certify/1"):
     """The largest error of given values, or the largest loss of a policy."""
+
+    of_best_play: ClassVar[bool] = True
 
     subject: Annotated[Literal["values", "policy"], about("what was given")]
     name: Annotated[str, about("the file or the policy")]

@@ -24,14 +24,24 @@ import pkgutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias, TypeVar, get_args
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    Self,
+    TypeAlias,
+    TypeVar,
+    get_args,
+)
 
 import msgspec
 from msgspec import UNSET as UNSET
 from msgspec import Meta
 from msgspec import UnsetType as UnsetType
 
-from rollwise.game import Game
+from rollwise.game import Game, caps_of
 from rollwise.graph.naming import title_of
 from rollwise.numbers.printed import (
     Printed,
@@ -214,9 +224,13 @@ class Document(Part, frozen=True, tag_field="schema"):
         """The lines and tables for people."""
         raise NotImplementedError
 
+    def told(self) -> Iterator[str | Rows]:
+        """The same, and notes about the game."""
+        yield from self.blocks()
+
     def _repr_html_(self) -> str:
         """The notebook view."""
-        return html_of(self.blocks())
+        return html_of(self.told())
 
 
 def html_of(blocks: Iterable[str | Rows], name: str = "table") -> str:
@@ -285,6 +299,20 @@ class GameDocument(Document, frozen=True, kw_only=True):
     parameters: Annotated[dict[str, Any], about("also the form of the game, as `as`")]
     players: Annotated[Maybe[int], about("left out for one and two")] = UNSET
     kind: Annotated[Maybe[Kind], about("the kind of the numbers")] = UNSET
+    caps: Annotated[
+        Maybe[dict[str, int]],
+        about("of fields without an end: only stopping is allowed from these numbers on"),
+    ] = UNSET
+    of_best_play: ClassVar[bool] = False  # it has values of best play, which caps leave as they are
+
+    def told(self) -> Iterator[str | Rows]:
+        yield from self.blocks()
+        if self.caps and not (self.of_best_play and "as" not in self.parameters):
+            caps = " or ".join(f"{name}={number}" for name, number in self.caps.items())
+            yield (
+                f"the figures are of play that stops from {caps} on; how much play that goes on "
+                "there changes them is unknown"
+            )
 
     @property
     def title(self) -> str:
@@ -345,7 +373,9 @@ def schema_of(kinds: Sequence[type[Document]]) -> dict[str, Any]:
 def game_head(of: StateGraph | Game) -> dict[str, Any]:
     """The first keys of a document about a game."""
     name = of.name if isinstance(of, Game) else of.game
-    more = {"players": of.players} if of.players > 2 else {}
+    more: dict[str, Any] = {"players": of.players} if of.players > 2 else {}
+    if caps := caps_of(of) if isinstance(of, Game) else of.caps:
+        more["caps"] = dict(caps)
     return {"game": name, "parameters": dict(of.parameters), **more}
 
 

@@ -173,10 +173,6 @@ class MovesOfGame(GameDocument, frozen=True, kw_only=True, tag="rollwise/length/
     score: Annotated[Moments | None, about("points of the policy")]
     timed_out: bool
     equally_good: Annotated[EquallyGood | None, about("of the policy")]
-    caps: Annotated[
-        Maybe[dict[str, int]],
-        about("of fields without an end: play stops at these numbers, and may last longer without"),
-    ] = UNSET
 
     def blocks(self) -> Iterator[str | Rows]:
         yield f"{self.title}: expected moves of a game from the start"
@@ -185,12 +181,6 @@ class MovesOfGame(GameDocument, frozen=True, kw_only=True, tag="rollwise/length/
             rows.append((f"points of {self.policy}", *_cells(self.score)))
         yield Rows(("", "moves", "standard deviation"), rows, left=("",))
         yield "all figures are certified"
-        if self.caps:
-            caps = " or ".join(f"{name}={number}" for name, number in self.caps.items())
-            yield (
-                f"the figures are of play that stops from {caps} on; play that goes on there may "
-                "be longer"
-            )
         for one in self.lengths:
             if one.endless:
                 yield f"{one.words}: {one.endless}"
@@ -218,7 +208,6 @@ class MovesOfGame(GameDocument, frozen=True, kw_only=True, tag="rollwise/length/
 
 def length_document(game: Game | StateGraph, lengths: LengthRange) -> MovesOfGame:
     """The expected moves of a play for each aim of its players, and their spread."""
-    rest = game.rest if isinstance(game, Game) else None
     return MovesOfGame.on(
         game,
         kind="certified",
@@ -244,7 +233,6 @@ def length_document(game: Game | StateGraph, lengths: LengthRange) -> MovesOfGam
         else Moments.from_result(None, **_moments(lengths.score)),
         timed_out=lengths.timed_out,
         equally_good=lengths.ties,
-        caps=UNSET if rest is None else rest.named(rest.caps),
     )
 
 

@@ -365,10 +365,6 @@ class ReachedScores(GameDocument, frozen=True, kw_only=True, tag="rollwise/distr
     better: Annotated[str, about("at least, or at most where few points are good")]
     error_bound: Annotated[Bound, about("of each chance")]
     rows: list[ReachedScore]
-    caps: Annotated[
-        Maybe[dict[str, int]],
-        about("of fields without an end: play stops at these numbers, and chances may be larger"),
-    ] = UNSET
 
     def blocks(self) -> Iterator[str | Rows]:
         found = [row.chance for row in self.rows]
@@ -378,12 +374,6 @@ class ReachedScores(GameDocument, frozen=True, kw_only=True, tag="rollwise/distr
         yield (
             f"{worst.sure}; each score has a policy of its own, which knows the points made so far"
         )
-        if self.caps:
-            caps = " or ".join(f"{name}={number}" for name, number in self.caps.items())
-            yield (
-                f"the chances are of play that stops from {caps} on; how much larger they are "
-                "without this cap is unknown"
-            )
 
 
 def reached_document(game: Game, scores: Sequence[int], reached: Reach) -> ReachedScores:
@@ -394,7 +384,6 @@ def reached_document(game: Game, scores: Sequence[int], reached: Reach) -> Reach
         better="at most" if game.objective == "minimize" else "at least",
         error_bound=reached.error_bound,
         rows=[ReachedScore(*row) for row in zip(scores, reached.chances.tolist(), strict=True)],
-        caps=UNSET if game.rest is None else game.rest.named(game.rest.caps),
     )
 
 

@@ -6,7 +6,7 @@ import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import msgspec
 
@@ -272,10 +272,7 @@ class Solved(GameDocument, frozen=True, kw_only=True, tag="rollwise/solve/1"):
         Maybe[dict[str, int]],
         about("of fields without an end: the numbers from which stopping is proved best"),
     ] = UNSET
-    caps: Annotated[
-        Maybe[dict[str, int]],
-        about("of fields without an end: positions from these numbers on were not needed"),
-    ] = UNSET
+    of_best_play: ClassVar[bool] = True
 
     def _layers_text(self) -> str:
         text = how_many(self.layers or 0, "layer")
@@ -483,7 +480,7 @@ def solved_document(
             facts |= {} if form is None else form(solution)
         if solution.game is not None and solution.game.rest is not None:
             rest = solution.game.rest
-            facts |= {"stops": rest.named(rest.proved), "caps": rest.named(rest.caps)}
+            facts |= {"stops": rest.named(rest.proved)}
     return Solved.on(
         solution.subject,
         kind=kind_of(solution),

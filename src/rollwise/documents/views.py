@@ -46,7 +46,7 @@ def _document(place: str, *given: Any) -> Blocks:
     """The blocks of the document that a function of this room makes: ``module.function``."""
     module, _, function = place.rpartition(".")
     found = importlib.import_module(f"rollwise.documents.{module}")
-    blocks: Blocks = getattr(found, function)(*given).blocks()
+    blocks: Blocks = getattr(found, function)(*given).told()
     return blocks
 
 

@@ -93,6 +93,9 @@ class StateGraph:
         The columns of a throw; empty in a game without. With a pool the last is `ROLLS_LEFT`.
     words : mapping
         The words of numbers in fields that are enumerations (`rollwise.graph.layout.field_words`).
+    caps : mapping of str to int
+        The numbers of fields from which only stopping is allowed, in a game where they would rise
+        without an end.
     remedy : str
         A remedy against endless play, as a sentence; empty for those of a rule sheet.
     action_reward : (n_actions,) float64
@@ -129,6 +132,7 @@ class StateGraph:
     throws: NDArray[np.int32] | None = None
     throw_names: tuple[str, ...] = ()
     words: Words = field(default_factory=dict)
+    caps: Mapping[str, int] = field(default_factory=dict)
     remedy: str = ""
 
     @classmethod

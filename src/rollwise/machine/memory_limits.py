@@ -40,6 +40,9 @@ POLARS_OWN, POLARS_SPACE = 150_000_000, 1_100_000_000
 MAP_FROM, MAP_LARGE_FROM, KEEP = 1 << 25, 1 << 20, 1 << 27
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # of <malloc.h>
 
+# The most states of a game from which another one is made: --max-states of the command line.
+most_states: int | None = None
+
 
 def peak_memory() -> int:
     """The most memory of this process so far, in bytes."""

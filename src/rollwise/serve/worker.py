@@ -418,7 +418,7 @@ def _hidden_report(answer: Answer) -> str:
 def _hidden_answer(answer: Answer) -> str:
     from rollwise.documents.hidden import solved_document
 
-    return html_of(solved_document(answer).blocks(), "answer")
+    return html_of(solved_document(answer).told(), "answer")
 
 
 HIDDEN_REPLIES: dict[str, Callable[[Any], str]] = {
@@ -428,8 +428,8 @@ HIDDEN_REPLIES: dict[str, Callable[[Any], str]] = {
 }
 REPLIES = {
     "advise": lambda answer, question: encode(_advised(answer, question)),
-    "advice": lambda answer, question: html_of(_advised(answer, question).blocks(), "advice"),
-    "answer": lambda answer, question: html_of(_solved(answer, question).blocks(), "answer"),
+    "advice": lambda answer, question: html_of(_advised(answer, question).told(), "advice"),
+    "answer": lambda answer, question: html_of(_solved(answer, question).told(), "answer"),
     "position": _position,
     "boards": _boards,
     "map": _map,
