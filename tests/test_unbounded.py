@@ -342,6 +342,16 @@ def test_answers_name_the_caps_unless_they_are_of_best_play(line, names_it, tmp_
     assert list(document["caps"]) == ["pot"]
 
 
+def test_verifying_a_form_names_the_caps(tmp_path):
+    sheet, answer = tmp_path / "pot.py", tmp_path / "answer.parquet"
+    sheet.write_text(POT)
+    form = (str(sheet), "as=chase", "target=12")
+    run("solve", *form, "--save", str(answer))
+    assert "play that stops from pot=" in run("verify", str(answer), *form).stdout
+    run("solve", str(sheet), "--save", str(answer))
+    assert "play that stops" not in run("verify", str(answer), str(sheet)).stdout
+
+
 def test_the_limit_of_states_holds_for_the_game_of_a_form():
     told = refusal("table", "farkle-turn", "as=contest", "most=300", "--max-states", "1000")
     assert "more than 1,000 states" in told

@@ -82,6 +82,8 @@ class Verification(InWords):
         Of an equilibrium: proved bound on the gain from deviating, in any position.
     rounding : str
         The rounding of a model's numbers when it was read. The check is about the rounded ones.
+    caps : mapping of str to int
+        As in `StateGraph`. The check is about play that stops there.
     """
 
     game: str
@@ -95,6 +97,7 @@ class Verification(InWords):
     seconds: dict[str, float]
     deviation_gain: float | None = None
     rounding: str = ""
+    caps: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def verified(self) -> bool:
@@ -300,6 +303,7 @@ certificate
         None if state is None else graph.view[state].named,
         {"build": sum(seconds.values()), "check": time.perf_counter() - started},
         rounding=game.rounding if exact else "",
+        caps=graph.caps,
     )
 
 

@@ -358,7 +358,7 @@ def verification_document(found: Verification) -> Verified:
 
     more: dict[str, Any] = {"parameters": dict(found.parameters), "states": found.n_states}
     more["kind"] = "exact" if found.exact and not found.rounding else "certified"
-    more["rounding"] = found.rounding or UNSET
+    more["rounding"], more["caps"] = found.rounding or UNSET, dict(found.caps) or UNSET
     if found.deviation_gain is None:
         more["deviation_gain"] = UNSET
     if isinstance(found, FolderVerification):
