@@ -589,6 +589,29 @@ def test_a_subclass_may_change_discount_or_rules() -> None:
         assert rollwise.solve(game).value == pytest.approx(by_value_iteration(game), abs=1e-11)
 
 
+def test_a_discount_may_be_a_parameter_with_a_float() -> None:
+    """It is its decimal digits, as in a class; also in a subclass of rules with a discount."""
+
+    @dataclass(frozen=True)
+    class Typed(Game):
+        discount: float = parameter(0.99, at_least=0, at_most=1)
+        start, actions, outcomes = Race.start, Race.actions, Race.undiscounted
+
+    @dataclass(frozen=True)
+    class Given(Race):
+        discount: float = 0.99
+
+    for kind in (Typed, Given):
+        assert kind().discount == Fraction(99, 100)
+        assert kind(discount=0.8) == kind(discount=Fraction(4, 5)) == kind(discount="0.8")
+        assert rollwise.solve(kind(discount=0.8)).value == rollwise.solve(Race()).value
+        assert kind.specs.fget(kind())[0].parse("typed", "0.8") == Fraction(4, 5)
+    with pytest.raises(ParameterError, match="from 0 to 1"):
+        Typed(discount=1.5)
+    with pytest.raises(ParameterError, match="a number such as 2/5, not nan"):
+        Given(discount=float("nan"))
+
+
 def test_helpers_may_apply_the_discount() -> None:
     """Then it isn't applied a second time; a helper must be known when the class is made."""
 

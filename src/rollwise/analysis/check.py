@@ -117,7 +117,7 @@ def check(game: Game, *, max_states: int | None = None, progress: Progress | Non
         compare_builders(report, rules, graph.states[graph.positions[chosen]])
     if is_own:
         _look_for_oddities(report, graph)
-        report.add_if("warning", "chances", chances_off(graph))
+        report.add_if("warning", "chances", chances_off(graph, rules))
         report.add_if("note", "names", unnamed(graph))
         _look_at_names(report, rules)
         report.add_if("warning", "turns", nobody_passes(graph))
