@@ -436,6 +436,30 @@ def test_games_without_an_average_are_refused(tmp_path: Path) -> None:
     assert "no end" in refusal("solve", "pig", "as=average")
 
 
+def test_play_without_an_end_is_told_in_words_of_the_average(tmp_path: Path) -> None:
+    """Nobody wrote a cost of rounds, nor the points of the inner game."""
+    text = SHEET.replace("        yield 1\n", "        yield 1\n        yield 2\n")
+    text = text.replace(
+        "p = self",
+        "if action == 2:\n            yield 1, AGAIN, s\n            return\n        p = self",
+    )
+    text = text.replace('"coin B")', '"coin B", "wait")').replace(
+        "return 2 * self", "return -1 if action == 2 else 2 * self"
+    )
+    (tmp_path / "parrondo.py").write_text(text)
+    said = output("check", "parrondo.py", cwd=tmp_path)
+    assert "the player can keep away from the start for ever in " in said
+    assert "to stay away brings no better one" in said
+    assert "round costs" not in said
+    for command, *options in (
+        ("distribution",),
+        ("distribution", "--reach", "5"),
+        ("plot", "scores"),
+    ):
+        said = refusal(command, "parrondo.py", *options, cwd=tmp_path)
+        assert "has an average instead of final scores: `rollwise solve` tells it" in said
+
+
 # ---- a discount: value iteration on the rules as written gives the same values
 
 
