@@ -154,6 +154,16 @@ def test_a_goal_out_of_reach_says_so():
     assert document["reached"] is False
 
 
+def test_a_wider_range_is_advised_where_the_rules_allow_one():
+    wider = "that is at the end of the range of target: a wider one may go further"
+    for values, is_advised in (("1..3", False), ("2..4", True)):
+        said = output("tune", "piglet", "--vary", f"target={values}", "--for", "max value")
+        assert f"the largest value: target={values[0]}" in said
+        assert (wider in said) == is_advised
+        found = tuned("piglet", [f"target={values}"], "max value")
+        assert found.at_the_end == ["target"] * is_advised
+
+
 def test_without_a_goal_the_games_are_listed():
     said = output("tune", "piglet", "--vary", "target=2..4")
     assert "first_player" in said
