@@ -79,7 +79,8 @@ class Tuned(Document, frozen=True, tag="rollwise/tune/1"):
     best: Annotated[TunedGame | None, about("the game nearest to the goal")]
     points: list[TunedGame]
     at_the_end: Annotated[
-        list[str], about("parameters with the best game at an end of the range, if rules allow more")
+        list[str],
+        about("parameters with the best game at an end of the range, if rules allow more"),
     ]
     stopped: Annotated[bool, about("by Ctrl-C")]
     kind: Annotated[Kind, about("the kind of the numbers")] = "certified"
