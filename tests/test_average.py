@@ -436,6 +436,30 @@ def test_games_without_an_average_are_refused(tmp_path: Path) -> None:
     assert "no end" in refusal("solve", "pig", "as=average")
 
 
+def test_play_without_an_end_is_told_in_words_of_the_average(tmp_path: Path) -> None:
+    """Nobody wrote a cost of rounds, nor the points of the inner game."""
+    text = SHEET.replace("        yield 1\n", "        yield 1\n        yield 2\n")
+    text = text.replace(
+        "p = self",
+        "if action == 2:\n            yield 1, AGAIN, s\n            return\n        p = self",
+    )
+    text = text.replace('"coin B")', '"coin B", "wait")').replace(
+        "return 2 * self", "return -1 if action == 2 else 2 * self"
+    )
+    (tmp_path / "parrondo.py").write_text(text)
+    said = output("check", "parrondo.py", cwd=tmp_path)
+    assert "the player can keep away from the start for ever in " in said
+    assert "to stay away brings no better one" in said
+    assert "round costs" not in said
+    for command, *options in (
+        ("distribution",),
+        ("distribution", "--reach", "5"),
+        ("plot", "scores"),
+    ):
+        said = refusal(command, "parrondo.py", *options, cwd=tmp_path)
+        assert "has an average instead of final scores: `rollwise solve` tells it" in said
+
+
 # ---- a discount: value iteration on the rules as written gives the same values
 
 
@@ -587,6 +611,29 @@ def test_a_subclass_may_change_discount_or_rules() -> None:
     assert Impatient().discount == Fraction(1, 2)
     for game in (Impatient(), Surer()):
         assert rollwise.solve(game).value == pytest.approx(by_value_iteration(game), abs=1e-11)
+
+
+def test_a_discount_may_be_a_parameter_with_a_float() -> None:
+    """It is its decimal digits, as in a class; also in a subclass of rules with a discount."""
+
+    @dataclass(frozen=True)
+    class Typed(Game):
+        discount: float = parameter(0.99, at_least=0, at_most=1)
+        start, actions, outcomes = Race.start, Race.actions, Race.undiscounted
+
+    @dataclass(frozen=True)
+    class Given(Race):
+        discount: float = 0.99
+
+    for kind in (Typed, Given):
+        assert kind().discount == Fraction(99, 100)
+        assert kind(discount=0.8) == kind(discount=Fraction(4, 5)) == kind(discount="0.8")
+        assert rollwise.solve(kind(discount=0.8)).value == rollwise.solve(Race()).value
+        assert kind.specs.fget(kind())[0].parse("typed", "0.8") == Fraction(4, 5)
+    with pytest.raises(ParameterError, match="from 0 to 1"):
+        Typed(discount=1.5)
+    with pytest.raises(ParameterError, match="a number such as 2/5, not nan"):
+        Given(discount=float("nan"))
 
 
 def test_helpers_may_apply_the_discount() -> None:

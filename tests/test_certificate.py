@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import threading
 import time
 from fractions import Fraction
@@ -13,6 +14,7 @@ import naive_endings
 import numpy as np
 import pytest
 from check_exactly import check_exactly
+from cli_runner import run
 from conftest import examples
 from graphs import assemble, chain, ending_graphs, games_for_points, games_to_win
 from hypothesis import given, reject, settings
@@ -80,6 +82,31 @@ def test_values_that_stopped_early(graph, sweeps):
     )
     values = np.array([twin[s] for s in range(graph.n_states)])
     assert_covers(graph, values, exact(graph))
+
+
+def test_a_bound_that_excludes_no_chance_to_win_is_none(tmp_path: Path) -> None:
+    """The value is from -1 to 1: at 0 a bound of 1.25 says nothing."""
+    (tmp_path / "tiny.py").write_text(
+        "from typing import NamedTuple\n"
+        "from rollwise import LOSE, PASS, WIN, Game\n"
+        "class Here(NamedTuple):\n"
+        "    here: int\n"
+        "class Tiny(Game):\n"
+        "    def start(self):\n"
+        "        return Here(0)\n"
+        "    def actions(self, s):\n"
+        "        return (0, 1)\n"
+        "    def outcomes(self, s, action):\n"
+        "        yield 1, WIN if action else LOSE, s\n"
+        "        yield 10**12, PASS, s\n"
+    )
+    line = ("solve", "tiny.py", "--method", "value-iteration")
+    ran = run(*line, cwd=tmp_path)
+    assert ran.returncode == 1
+    assert "without an error bound" in ran.stdout
+    found = json.loads(run(*line, "--json", cwd=tmp_path).stdout)
+    assert (found["status"], found["error_bound"]) == ("not certified", None)
+    assert "certified ± 4.9e-11 %" in run("solve", "tiny.py", cwd=tmp_path).stdout
 
 
 SMALLEST = 5e-324

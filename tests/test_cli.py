@@ -19,6 +19,7 @@ import pytest
 from cli_runner import output, refusal, run
 
 import rollwise
+from rollwise.answer.filters import parse_filter, said_of
 from rollwise.cli.app import GROUPS, MORE, all_functions
 from rollwise.errors import PolicyError, UsageError
 from rollwise.games.pig import Pig
@@ -74,6 +75,16 @@ def test_the_shell_completes_words(typed, offered, monkeypatch):
     monkeypatch.setenv("COMP_WORDS", f"rollwise {typed}")
     monkeypatch.setenv("COMP_CWORD", str(len(typed.split())))
     assert run().stdout.strip() == offered
+
+
+@pytest.mark.parametrize("plain", ["forced == True", "not forced == False and lid > 2", "True"])
+def test_conditions_have_true_and_false_as_states_do(plain):
+    asked = ("table", "super-six", "sticks=7", "--csv", "--where")
+    small = plain.replace("True", "true").replace("False", "false")
+    assert output(*asked, small) == output(*asked, plain)
+    (kept,) = parse_filter("true == 1", ["true"]).meta.root_names()  # a column of that name
+    assert kept == "true"
+    assert said_of("a == true and b == 1", ["a"]) == "(a == true)"
 
 
 def test_table_as_csv_json_and_text(tmp_path):

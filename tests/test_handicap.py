@@ -154,6 +154,16 @@ def test_a_goal_out_of_reach_says_so():
     assert document["reached"] is False
 
 
+def test_a_wider_range_is_advised_where_the_rules_allow_one():
+    wider = "that is at the end of the range of target: a wider one may go further"
+    for values, is_advised in (("1..3", False), ("2..4", True)):
+        said = output("tune", "piglet", "--vary", f"target={values}", "--for", "max value")
+        assert f"the largest value: target={values[0]}" in said
+        assert (wider in said) == is_advised
+        found = tuned("piglet", [f"target={values}"], "max value")
+        assert found.at_the_end == ["target"] * is_advised
+
+
 def test_without_a_goal_the_games_are_listed():
     said = output("tune", "piglet", "--vary", "target=2..4")
     assert "first_player" in said
@@ -515,3 +525,30 @@ def test_a_loss_whose_range_is_unknown_is_marked(tmp_path):
 def test_a_head_start_without_a_range_is_refused_with_its_own_field_in_the_remedy():
     said = refusal("handicap", "pig", "target=9", "--points", "banked")
     assert "write banked=20..120" in said
+
+
+def test_without_luck_each_loss_matters(tmp_path):
+    """Best play always wins, by chances on the way: the deviation is 0, up to rounding."""
+    (tmp_path / "bounce.py").write_text(
+        "from dataclasses import dataclass\n"
+        "from typing import NamedTuple\n"
+        "from rollwise import AGAIN, LOSE, WIN, Game\n"
+        "class At(NamedTuple):\n"
+        "    at: int\n"
+        "@dataclass(frozen=True)\n"
+        "class Bounce(Game):\n"
+        "    players = 1\n"
+        "    endless = 'lose'\n"
+        "    def start(self):\n"
+        "        return At(2)\n"
+        "    def actions(self, s):\n"
+        "        return (0, 1) if s.at % 2 == 0 else (0,)\n"
+        "    def outcomes(self, s, action):\n"
+        "        yield (2, LOSE, s) if action else (2, AGAIN, At((s.at + 1) % 6))\n"
+        "        yield (1, WIN, s) if action or s.at == 5 else (1, AGAIN, At((s.at - 1) % 6))\n"
+    )
+    line = ("balance", "bounce.py", "--evaluations", "0")
+    assert "matter: to choose at random costs something" in output(*line, cwd=tmp_path)
+    decisions = json.loads(output(*line, "--json", cwd=tmp_path))["decisions"]
+    assert decisions["threshold"] == 0
+    assert decisions["positions_that_matter"] == decisions["positions"] == 3

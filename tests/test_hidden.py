@@ -25,6 +25,7 @@ from rollwise.errors import (
     PolicyError,
     RulesError,
     TooManyStates,
+    UnknownState,
     UsageError,
 )
 from rollwise.export.efg import efg
@@ -378,6 +379,63 @@ def test_three_dice_that_beat_each_other():
     for situation in (mover, other):
         assert situation.probabilities == pytest.approx([3 / 13, 7 / 13, 3 / 13])
         assert situation.values == pytest.approx([0, 0, 0])
+
+
+class Towers(NamedTuple):
+    mine: tuple[int, int]
+    theirs: tuple[int, int]
+    secret: tuple[int]
+
+
+class Assault(Game):
+    """Both choose a tower of the other at the same time; the first hit decides."""
+
+    def start(self):
+        return Towers((1, 1), (1, 1), (0,))
+
+    def together(self, s):
+        return (0, 1), (0, 1)
+
+    def outcomes(self, s, actions):
+        a, b = actions
+        if sum(s.mine) + sum(s.theirs) < 4:
+            yield 1 + (a == b), WIN, s
+            yield 2, LOSE, s
+        else:
+            yield 1, AGAIN, s._replace(theirs=(1 - a, a))
+            yield 1, AGAIN, s._replace(mine=(1 - b, b))
+
+
+class Ambush(Assault):
+    """The same with one mover, who can't see a number."""
+
+    together = Game.together
+
+    def hidden(self, s):
+        return ("secret",)
+
+    def deal(self, s):
+        return [(1, s._replace(secret=(k,))) for k in (1, 2)] if s.secret == (0,) else ()
+
+    def actions(self, s):
+        return (0, 1)
+
+    def outcomes(self, s, action):
+        return super().outcomes(s, (action, s.secret[0] - 1))
+
+
+@pytest.mark.parametrize("game", [Assault(), Ambush()], ids=lambda game: game.name)
+def test_numbers_of_a_tuple_are_asked_as_in_other_games(game):
+    found = solve(game)
+    whole = found.find({"mine": (0, 1), "theirs": (1, 1)})
+    alone = found.find({"mine.0": 0, "theirs.1": 1})
+    assert [one.text for one in alone] == [one.text for one in whole]
+    assert {tuple(one.sees["mine"]) for one in alone} == {(0, 1)}
+    assert len(found.find({"theirs.1": 0})) < len(found.find({}))
+    with pytest.raises(UnknownState, match=r"no field 'mine\.2'; the fields are mine, theirs"):
+        found.find({"mine.2": 0})
+    with pytest.raises(UnknownState, match="no player ever sees"):
+        found.find({"mine.0": 7})
 
 
 def test_seats_are_alike_where_both_choose_at_once():

@@ -527,6 +527,7 @@ def test_rules_that_differ_from_time_to_time_are_refused(tmp_path, old, new, sai
     assert "with its weight" in message
 
 
+@pytest.mark.parametrize("discount", ["", "0.5", "0.9"])
 @pytest.mark.parametrize(
     ("chances", "said"),
     [
@@ -537,8 +538,8 @@ def test_rules_that_differ_from_time_to_time_are_refused(tmp_path, old, new, sai
         ("1, 2", ""),
     ],
 )
-def test_chances_that_do_not_add_up_to_one_are_told(tmp_path, chances, said):
-    """`check` tells them, and so does `solve`."""
+def test_chances_that_do_not_add_up_to_one_are_told(tmp_path, chances, said, discount):
+    """`check` tells them, and so does `solve`; a discount isn't a part of them."""
     win, lose = chances.split(", ")
     rules = (
         f"yield {win}, WIN, s\n        yield {lose}, LOSE, s\n"
@@ -551,6 +552,10 @@ def test_chances_that_do_not_add_up_to_one_are_told(tmp_path, chances, said):
         .replace("import AGAIN", "import LOSE, AGAIN")
         .replace("yield 1, WIN", "yield 0, WIN")
         .replace("yield 1, PASS", "yield 0, PASS")
+        .replace(
+            "    def start",
+            f"    discount = {discount}\n\n    def start" if discount else "    def start",
+        )
     )
     texts = [f["text"] for f in json.loads(run("check", game, "--json").stdout)["findings"]
              if f["topic"] == "chances"]  # fmt: skip

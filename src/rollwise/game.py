@@ -105,13 +105,31 @@ def _reads_discount(rule: Any, game: type[Game]) -> str:
 
 
 def _give_discount(game: type[Game]) -> None:
-    """Let the rule `outcomes` of a class apply its discount; `undiscounted` is the rule itself."""
-    if isinstance(given := game.discount, float):
-        with contextlib.suppress(ValueError):  # of nan; `validate` reports it
-            game.discount = Fraction(str(given))
+    """Let the rule `outcomes` of a class apply its discount; `undiscounted` is the rule itself.
+
+    A float, also the default of a parameter, becomes the fraction of its decimal digits.
+    """
+    given: Any = game.discount
+    if isinstance(given, float):
+        game.discount = _decimal(given)
     rule: Any = game.outcomes
-    if hasattr(rule, "__rollwise_discount__") or _reads_discount(rule, game):
-        return
+    is_applied = hasattr(rule, "__rollwise_discount__")
+    if not is_applied and not _reads_discount(rule, game):
+        _apply_discount(game, rule)
+    if hasattr(game, "undiscounted") and isinstance(given, dataclasses.Field):
+        given.default = _decimal(given.default)
+
+
+def _decimal(given: Any) -> Any:
+    """A float as the fraction of its decimal digits; anything else, and nan, as it is."""
+    if isinstance(given, float):
+        with contextlib.suppress(ValueError):
+            return Fraction(str(given))
+    return given
+
+
+def _apply_discount(game: type[Game], rule: Any) -> None:
+    """Let a discount end some of the outcomes of a rule."""
 
     def outcomes(self: Any, s: Any, *choice: Any) -> Iterator[tuple[Any, int, Any]]:
         stays, of = self.discount.numerator, self.discount.denominator
@@ -216,9 +234,12 @@ class Game:
 
     def __post_init__(self) -> None:
         for spec in parameter_specs(type(self)):
-            if spec.type is Fraction and isinstance(given := getattr(self, spec.name), str):
+            given = getattr(self, spec.name)
+            if spec.type is Fraction and isinstance(given, str):
                 with contextlib.suppress(ValueError, ZeroDivisionError):  # reported by `validate`
                     object.__setattr__(self, spec.name, Fraction(given))
+            elif spec.type is Fraction and spec.name == "discount":
+                object.__setattr__(self, spec.name, _decimal(given))
         self.validate()
 
     def start(self) -> Any:

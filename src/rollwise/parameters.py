@@ -256,6 +256,8 @@ def _spec_of(game: type[Any], field: dataclasses.Field[Any], kind: Any) -> Param
     meta = field.metadata
     among = meta.get("among", ())
     default = None if field.default is dataclasses.MISSING else field.default
+    if kind is float and isinstance(default, Fraction):
+        kind = Fraction
     if kind is Fraction:
         default = word_of(default)
     if isinstance(kind, type) and issubclass(kind, enum.Enum):

@@ -150,7 +150,7 @@ class Decisions(NamedTuple):
     in_a_game, matter_in_a_game : Certified
         Expected numbers of both kinds in a game.
     threshold : float
-        In units of value.
+        In units of value; 0 without luck.
     options : tuple of Option
         The use of each action.
     """
@@ -292,7 +292,9 @@ def balance(
     unit = 1.0 if profile is None else profile.unit
     lasts = lengths(graph, solution.policy)
     options = options_of(solution, lasts.visits)
-    chosen = _decisions(solution, chain, MATTERS * unit * luck.value, options)
+    # a deviation within its bound is rounding: without luck each loss matters
+    by_luck = luck.value if luck.value > luck.bound else 0.0
+    chosen = _decisions(solution, chain, MATTERS * unit * by_luck, options)
     rules: Frontier | SeatsFrontier | None = None
     skill = None
     if chosen.positions:
@@ -346,7 +348,8 @@ def _decisions(
 ) -> Decisions:
     graph = solution.graph
     choice = has_choice(graph)
-    at_random = fold_actions(graph, np.add, solution.regret) / np.diff(graph.action_indptr)
+    loss = np.where(solution.is_best, 0.0, solution.regret)  # not that of rounding
+    at_random = fold_actions(graph, np.add, loss) / np.diff(graph.action_indptr)
     matter = choice & (at_random > threshold)
     in_a_game, that_matter = (
         chain.total(mask[chain.number].astype(float)) for mask in (choice, matter)

@@ -117,7 +117,7 @@ def check(game: Game, *, max_states: int | None = None, progress: Progress | Non
         compare_builders(report, rules, graph.states[graph.positions[chosen]])
     if is_own:
         _look_for_oddities(report, graph)
-        report.add_if("warning", "chances", chances_off(graph))
+        report.add_if("warning", "chances", chances_off(graph, rules))
         report.add_if("note", "names", unnamed(graph))
         _look_at_names(report, rules)
         report.add_if("warning", "turns", nobody_passes(graph))
@@ -214,19 +214,20 @@ def _look_for_endless_play(report: Report, game: Game, graph: StateGraph) -> boo
     """Whether every play ends, or has its worth if it doesn't; only then can it be solved."""
     topic = "endless play"
     endless = endless_states(graph)
+    rules = game.made_from
+    home = _home_text(game, graph) if rules.objective == "average" else ""
     if not len(endless):
-        rules = game.made_from
         ends, who = "ends", "players do" if game.players > 1 else "player does"
-        if rules.objective == "average":
-            home = getattr(game, "home", 0)
-            ends = "returns to " + (graph.state_text(home) if home else "the start")
+        if home:
+            ends = f"returns to {home}"
         elif rules.discount != 1:
             ends = "is ended by the discount"
         report.add("ok", topic, f"every play {ends}, whatever the {who}")
         return True
     stays = staying_actions(graph, endless)
     places = describe(graph, endless, stays, shown=5)
-    text = f"{go_round(graph.players)} in {how_many(len(endless), 'state')}: {places}"
+    able = f"the player can keep away from {home} for ever" if home else go_round(graph.players)
+    text = f"{able} in {how_many(len(endless), 'state')}: {places}"
     if graph.players > 2:
         report.add("error", topic, f"{text}. A game for {graph.players} has to end")
         return False
@@ -243,16 +244,29 @@ def _look_for_endless_play(report: Report, game: Game, graph: StateGraph) -> boo
     if graph.objective == "win":
         worth = {"draw": "a draw", "lose": "lost by whoever keeps it up"}[graph.endless]
         report.add("ok", topic, f"{text}. The rules say that endless play is {worth}")
+    elif home:
+        report.add(
+            "ok",
+            topic,
+            f"{text}. Play for an average has no end; to stay away brings no better one",
+        )
     else:
         report.add("ok", topic, f"{text}. Every round costs, so that no player gains by it")
     if len(hopeless):
+        never = f"back to {home}" if home else "to an end, which costs without bound"
         report.add(
             "warning",
             topic,
-            f"in {how_many(len(hopeless), 'state')} no player can be sure to bring play to an end, "
-            f"which costs without bound: {describe(graph, hopeless, stays, shown=5)}",
+            f"in {how_many(len(hopeless), 'state')} no player can be sure to bring play {never}: "
+            f"{describe(graph, hopeless, stays, shown=5)}",
         )
     return True
+
+
+def _home_text(game: Game, graph: StateGraph) -> str:
+    """The position to which play returns in a game for an average, in words."""
+    home = getattr(game, "home", 0)
+    return graph.state_text(home) if home else "the start"
 
 
 def _look_for_useless_actions(report: Report, solution: Solution) -> None:

@@ -32,7 +32,7 @@ from rollwise.answer.optimal_set import Amounts, OptimalSet, Quantity, Range
 from rollwise.answer.references import Policies, Subject, policy_table
 from rollwise.answer.rows import fields_and_throws
 from rollwise.answer.solution import Solution
-from rollwise.derive.by_score import by_score, gained, require_points
+from rollwise.derive.by_score import by_score, gained, require_final_score, require_points
 from rollwise.derive.chase import WithScore
 from rollwise.derive.derived_game import places_in
 from rollwise.errors import UsageError
@@ -97,6 +97,7 @@ def read_quantity(solution: Solution, text: str) -> Quantity:
     """
     graph, name = solution.graph, text.strip()
     if _SCORE.fullmatch(name) is not None:
+        require_final_score(solution.game)
         require_points(graph)
         return chance_of_scores(name.replace(" ", ""), condition_of(name))
     if name == "variance":
@@ -426,6 +427,7 @@ class ScoreRanges:
 def score_ranges(game: Subject) -> ScoreRanges:
     """The range of every probability of a final score over all optimal policies."""
     solution = Policies.of(game).solution
+    require_final_score(solution.game)
     require_points(solution.graph)
     policies = OptimalSet.of(solution).with_scores
     assert policies.scores is not None

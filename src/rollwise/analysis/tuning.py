@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from itertools import product
@@ -129,11 +129,15 @@ class Tuning:
     ----------
     stopped : bool
         Whether Ctrl-C ended it.
+    at_the_end : sequence of str
+        The varied parameters with the best value at an end of their range, where the rules allow a
+        wider one.
     """
 
     aim: Aim
     points: Sequence[Point]
     stopped: bool
+    at_the_end: Sequence[str] = ()
 
     @property
     def best(self) -> Point | None:
@@ -152,17 +156,18 @@ class Tuning:
         return low <= self.aim.goal <= high
 
     @property
-    def at_the_end(self) -> list[str]:
-        """The varied parameters with the best value at the end of their range."""
-        messages = []
+    def beyond(self) -> dict[str, str]:
+        """The next whole number of each varied parameter whose best value ends its range."""
+        found = {}
         best = self.best.parameters if self.best is not None else {}
         for name in best:
             tried = {point.parameters[name] for point in self.points}
             if len(tried) > 1 and all(re.fullmatch(r"-?\d+", text) for text in tried):
-                numbers = sorted(tried, key=int)
-                if best[name] in (numbers[0], numbers[-1]):
-                    messages.append(name)
-        return messages
+                numbers = sorted(map(int, tried))
+                for end, by in ((numbers[0], -1), (numbers[-1], 1)):
+                    if int(best[name]) == end:
+                        found[name] = str(end + by)
+        return found
 
 
 def values_of(text: str) -> tuple[str, list[str]]:
@@ -266,7 +271,19 @@ def tune(
         stopped = True
     aim = aim or Aim(next(one for one in OF_THE_START if all(one in game for game in solved)))
     games_solved = zip(combined, solved, strict=False)
-    return Tuning(aim, [Point(v, *game[aim.measure]) for v, game in games_solved], stopped)
+    found = Tuning(aim, [Point(v, *game[aim.measure]) for v, game in games_solved], stopped)
+    at_best = {**fixed, **(found.best.parameters if found.best is not None else {})}
+    wider = [k for k, value in found.beyond.items() if _is_allowed(kind, {**at_best, k: value})]
+    return replace(found, at_the_end=wider)
+
+
+def _is_allowed(kind: type[Game], typed: Mapping[str, str]) -> bool:
+    """Whether a game may have these parameters."""
+    try:
+        create(kind, typed, rated=False)
+    except ParameterError:
+        return False
+    return True
 
 
 def _solved_amounts(

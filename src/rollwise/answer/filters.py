@@ -30,6 +30,8 @@ LONGEST = 2000
 # A column of a tuple has a name that isn't one to Python, ``board.0``: meanwhile it gets another.
 DOTTED, DOT = re.compile(r"\b[^\W\d]\w*\.\d+"), "__dot__"
 
+TRUE_OR_FALSE = {"true": True, "false": False}  # as they are typed in states
+
 ARITHMETIC: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -86,7 +88,7 @@ def parse_filter(
     if too_deep(tree):
         raise ExpressionError(f"the condition {text!r} is too deeply nested")
     types = dict(columns.items()) if hasattr(columns, "items") else {}
-    tree = _Undotted().visit(tree)
+    tree = _Named(names).visit(tree)
     reader = _Reader(names, types, vocabulary)
     expression = reader.condition(tree)
     assert isinstance(expression, pl.Expr)
@@ -173,7 +175,7 @@ def said_of(text: str, columns: Iterable[str]) -> str | None:
         return text
     joined = isinstance(tree, ast.BoolOp) and isinstance(tree.op, ast.And)
     parts = tree.values if joined else [tree]  # type: ignore[attr-defined]
-    names = {_undotted(column) for column in columns}
+    names = {*map(_undotted, columns), *TRUE_OR_FALSE}
     alone = [
         part
         for part in parts
@@ -217,10 +219,15 @@ def rows_where(
     return np.broadcast_to(kept, len(frame))
 
 
-class _Undotted(ast.NodeTransformer):
-    """Gives the columns of tuples, ``board.0``, their names back."""
+class _Named(ast.NodeTransformer):
+    """Gives the columns of tuples, ``board.0``, their names back, and reads true and false."""
 
-    def visit_Name(self, node: ast.Name) -> ast.Name:
+    def __init__(self, columns: list[str]) -> None:
+        self.columns = columns
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if node.id in TRUE_OR_FALSE and node.id not in self.columns:
+            return ast.Constant(TRUE_OR_FALSE[node.id])
         return ast.Name(node.id.replace(DOT, "."), node.ctx)
 
 

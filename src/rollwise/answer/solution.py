@@ -407,13 +407,13 @@ class Solution:
 
     @cached_property
     def error_bound(self) -> float:
-        """The largest error bound of any value, proved; infinite if it excludes nothing.
+        """The largest error bound of any value, proved; infinite if it excludes nothing of one.
 
-        The error of a chance to win is below 1 anyhow. A bound of points or payoffs larger than
-        all of them leaves their sign open.
+        A value of a game of wins and losses is from -1 to 1 anyhow. A bound of points or payoffs
+        larger than all of them leaves their sign open.
         """
-        bound = float(self.error_bounds.max())
-        widest = 2.0 if not self.is_score else max(1.0, self.values.max(), -self.values.min())
+        bound, sizes = float(self.error_bounds.max()), np.abs(self.values)
+        widest = max(1.0, sizes.max()) if self.is_score else 1.0 + sizes.min()
         return bound if bound <= widest else float("inf")
 
     @property

@@ -20,9 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.errors import RulesError, TooManyStates, UsageError
+from rollwise.game import Game
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import outcome_action
 from rollwise.graph.lotteries import pointers
+from rollwise.graph.naming import title_of
 from rollwise.kernels import by_score as kernels
 from rollwise.numbers.printed import how_many
 from rollwise.proofs.endless_play import require_ending
@@ -47,6 +49,22 @@ def require_points(graph: StateGraph) -> None:
         f"{graph.title} is {kind} between players and has no score; this is for one player, who "
         "gets points, wins, loses or is paid"
     )
+
+
+def require_final_score(game: Game | None) -> None:
+    """Check that plays of a game come to a final score.
+
+    Raises
+    ------
+    UsageError
+        It is played for an average.
+    """
+    if game is not None and (rules := game.made_from).objective == "average":
+        raise UsageError(
+            f"{title_of(rules.name, rules.parameters)} goes on for ever, and has an average instead "
+            f"of final scores: `rollwise solve` tells it; rules that end, with "
+            'objective = "maximize", have scores'
+        )
 
 
 def whole_points(graph: StateGraph) -> Ints:

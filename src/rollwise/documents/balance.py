@@ -104,10 +104,11 @@ class DecisionFigures(Part, frozen=True):
             return
         scale, unit = (1, "points") if is_score else (50, POINTS)
         matter = self.positions_that_matter
+        least = f"more than {scale * self.threshold:.4g} {unit}" if self.threshold else "something"
         yield (
             "decisions",
             f"{self.in_a_game.value:z.4f} in a game; {self.that_matter_in_a_game.value:z.4f} "
-            f"matter: to choose at random costs more than {scale * self.threshold:.4g} {unit}",
+            f"matter: to choose at random costs {least}",
         )
         yield (
             "positions",

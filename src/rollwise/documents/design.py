@@ -78,7 +78,10 @@ class Tuned(Document, frozen=True, tag="rollwise/tune/1"):
     reached: Annotated[bool, about("whether the goal may be met exactly, or lies between amounts")]
     best: Annotated[TunedGame | None, about("the game nearest to the goal")]
     points: list[TunedGame]
-    at_the_end: Annotated[list[str], about("parameters with the best game at an end of the range")]
+    at_the_end: Annotated[
+        list[str],
+        about("parameters with the best game at an end of the range, if rules allow more"),
+    ]
     stopped: Annotated[bool, about("by Ctrl-C")]
     kind: Annotated[Kind, about("the kind of the numbers")] = "certified"
 

@@ -25,6 +25,7 @@ from rollwise.errors import PolicyError, UnknownState, UsageError, no_such
 from rollwise.game import Game
 from rollwise.graph.layout import field_words
 from rollwise.graph.naming import in_fields, state_text
+from rollwise.graph.typed import spread
 from rollwise.hidden.check import OpenGame, bounds, gains_of, plan_of, rounding_bound
 from rollwise.hidden.program import (
     NARROW,
@@ -149,13 +150,15 @@ class Answer(InWords):
     def find(self, sees: Mapping[str, Any]) -> list[Situation]:
         """The situations in which a player sees these fields; fields may be left out.
 
+        A number of a tuple may be given alone, as in ``board.0``.
+
         Raises
         ------
         UnknownState
         """
-        fields = self.positions.states[0]._fields
+        fields = self.positions.states[0]._asdict()
         for name in sees:
-            if name not in fields:
+            if name not in {*fields, *spread(fields)}:
                 raise UnknownState(
                     f"{self.positions.title}: there is no field {name!r}; the fields are "
                     f"{', '.join(fields)}"
@@ -166,11 +169,7 @@ class Answer(InWords):
             raise UnknownState(
                 f"{self.positions.title}: {dict(sees)} aren't whole numbers, or tuples of them"
             ) from None
-        found = [
-            one
-            for one in self.situations(wanted)
-            if all(name in one.sees and _plain(one.sees[name]) == x for name, x in wanted.items())
-        ]
+        found = [one for one in self.situations(wanted) if _shows(one.sees, wanted)]
         if not found:
             named = in_fields(sees, sees.values(), field_words(self.positions.game))
             raise UnknownState(f"{self.positions.title}: no player ever sees {state_text(named)}")
@@ -299,6 +298,13 @@ def _plain(number: Any) -> Any:
     return int(number[0]) if len(number) == 1 else tuple(number)
 
 
+def _shows(fields: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+    """Whether fields, or the numbers of tuples among them, are as wanted (see `_plain`)."""
+    numbers = {**{name: _plain(field) for name, field in fields.items()}, **spread(dict(fields))}
+    wrong = [name for name, x in wanted.items() if name not in numbers or numbers[name] != x]
+    return not wrong
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class TreeAnswer(Answer):
     """The answer to a game with hidden fields."""
@@ -365,8 +371,8 @@ class TreeAnswer(Answer):
 
     def situations(self, wanted: Mapping[str, Any] | None = None) -> Iterator[Situation]:
         fits = np.ones(len(self.positions.states), bool)
-        for name, number in (wanted or {}).items():
-            fits &= [_plain(getattr(s, name)) == number for s in self.positions.states]
+        if wanted:
+            fits &= [_shows(s._asdict(), wanted) for s in self.positions.states]
         for seat, side in enumerate(self.tree.seats):
             for number in np.flatnonzero(fits[side.examples]).tolist():
                 yield self.situation(seat, number)
@@ -509,8 +515,7 @@ class StochasticAnswer(Answer):
 
     def situations(self, wanted: Mapping[str, Any] | None = None) -> Iterator[Situation]:
         for position, kind in enumerate(self.positions.kinds.tolist()):
-            state = self.positions.states[position]
-            if all(_plain(getattr(state, name)) == x for name, x in (wanted or {}).items()):
+            if not wanted or _shows(self.positions.states[position]._asdict(), wanted):
                 for side in range(0 if kind == DEAL else 2 if kind == TOGETHER else 1):
                     yield self._situation(position, side)
 
@@ -586,9 +591,7 @@ class OpenAnswer(Answer):
             # one deal of each type of the mover stands for all its deals
             for deal in np.unique(self.open.types[seat], return_index=True)[1].tolist():
                 one = self._situation(node, row, int(places[deal]), path)
-                if all(
-                    _plain(one.sees.get(name, math.nan)) == x for name, x in (wanted or {}).items()
-                ):
+                if not wanted or _shows(one.sees, wanted):
                     given += 1
                     yield one
             for index in range(int(np.diff(self.open.first_action)[node])):

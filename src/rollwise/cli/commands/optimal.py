@@ -145,6 +145,7 @@ def distribution(
     from rollwise.analysis.second_aims import score_ranges, second_aims
     from rollwise.answer.evaluation import one_each
     from rollwise.answer.references import names_in
+    from rollwise.derive.by_score import require_final_score
     from rollwise.graph.policies import ties_in_play
 
     form_of(None, csv=csv)
@@ -152,6 +153,8 @@ def distribution(
         refuse("goes with --simulate GAMES", seed=seed)
     seed = 1 if seed is None else seed
     chosen = read_game(game, parameters)
+    if count is None:
+        require_final_score(chosen)
     tell_of_cycles(chosen)
     if chosen.players > 1:
         title = title_of(chosen.name, chosen.parameters)

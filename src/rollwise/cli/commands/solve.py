@@ -233,7 +233,7 @@ def _oddities(solution: Solution) -> list[str] | UnsetType:
 
     odd, game = [nothing_at_stake(graph)], solution.game
     if game is None or game.made_from is game:
-        odd = [*oddities(graph), chances_off(graph), nobody_passes(graph), *odd]
+        odd = [*oddities(graph), chances_off(graph, game), nobody_passes(graph), *odd]
         odd += [] if game is None else misspelled(game)
     return [*filter(None, odd), *_names_that_differ(solution)]
 

@@ -14,7 +14,7 @@ from rollwise.analysis.observed_scores import require_possible
 from rollwise.analysis.second_aims import ranges_of_scores
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
-from rollwise.derive.by_score import require_points
+from rollwise.derive.by_score import require_final_score, require_points
 from rollwise.errors import RollwiseError, UsageError
 from rollwise.graph.policies import Policy, ties_in_play
 from rollwise.numbers.intervals import of_share
@@ -33,12 +33,14 @@ EDGE = 0.57  # space outside the first and the last bar
 
 def fit(solution: Solution, choices: Choices) -> None:
     """Raise the errors of a game without points, or with points that aren't whole or bounded."""
+    require_final_score(solution.game)
     counted_play(solution.graph, solution.policy, None)
 
 
 def draw(solution: Solution, choices: Choices) -> go.Figure:
     """Bars for the exact probabilities, marks with error bars for simulated ones."""
     graph, game = solution.graph, solution.game
+    require_final_score(game)
     require_points(graph)
     beside_rules = () if game is None else game.policies()
     if choices.made is not None:
