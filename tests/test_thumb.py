@@ -6,14 +6,15 @@ import json
 import random
 import re
 from collections import Counter
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-import naive
 import numpy as np
 import pytest
 from cli_runner import output, refusal
-from hypothesis import given, settings
+from graphs import ending_graphs, games_for_points, games_to_win
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from stalling_games import Dials, Trap
 from throwing import SumToWin
@@ -30,8 +31,7 @@ from rollwise.answer.references import Policies
 from rollwise.answer.solve_by_layers import solve_by_layers
 from rollwise.builders import build
 from rollwise.derive.average import Average
-from rollwise.derive.seats import take_seats
-from rollwise.errors import PolicyError, UsageError
+from rollwise.errors import EndlessPlay, PolicyError, UsageError
 from rollwise.games import yahtzee, yatzy
 from rollwise.games.bear_off import BearOff
 from rollwise.games.craps import Craps
@@ -44,6 +44,7 @@ from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
 from rollwise.games.yahtzee import Yahtzee
 from rollwise.games.yatzy import Yatzy
+from rollwise.graph.choices import has_choice
 from rollwise.graph.policies import Policy
 from rollwise.report.cheat_sheet import cheat_sheet, limit_table
 from rollwise.simulate.turn_by_turn import simulate_large
@@ -99,19 +100,20 @@ def loss_of(policies: Policies, policy: Policy) -> float:
     graph, best = policies.graph, policies.solution.value
     if graph.players == 1:
         found = evaluate(policies, policy, starts=[0]).values[0]
-        points = best - found if graph.objective == "maximize" else found - best
+        points = found - best if graph.objective == "minimize" else best - found
         return float(points if graph.is_score else points / 2)
     found = evaluate(policies, policy, "optimal", starts=[0])
     return -float(found.values[0] + found.values_second[0]) / 4
 
 
-@pytest.mark.parametrize("name", KNOWN)
+@pytest.mark.parametrize("name", KNOWN | KNOWN_ENDLESS)
 @given(seed=st.integers(0, 10_000))
 @settings(max_examples=12, deadline=None)
 def test_a_score_is_what_the_certified_evaluation_finds(name, seed):
     field, rule = any_rule(name, seed)
-    policy, scored = rule.policy(KNOWN[name].graph), field.loss(rule)
-    assert scored == pytest.approx(loss_of(KNOWN[name], policy), abs=1e-8)
+    known = (KNOWN | KNOWN_ENDLESS)[name]
+    policy, scored = rule.policy(known.graph), field.loss(rule)
+    assert scored == pytest.approx(loss_of(known, policy), abs=1e-8)
 
 
 @pytest.mark.parametrize("name", KNOWN)
@@ -214,22 +216,36 @@ def test_rules_that_end_where_play_comes_to_are_rules():
     assert [(rule.text, rule.loss) for rule in found.rules] == [("Always leave.", 0.0)]
 
 
-@given(seed=st.integers(0, 10_000))
-@settings(max_examples=40, deadline=None)
-def test_only_rules_that_end_play_have_a_loss(seed):
-    """Where equally good actions lead in circles, values tell nothing of the end."""
-    field, rule = any_rule("dials", seed)
-    known = KNOWN_ENDLESS["dials"]
-    players = [rule.policy(known.graph), known.solution.policy]
-    chain = take_seats(known.graph, players, [0]).graph
-    ways = np.split(chain.outcome_state, chain.outcome_indptr[1:-1])
-    successors = [[{None if t < 0 else t for t in way.tolist()}] for way in ways]
-    endless = naive.endless_states(dict(enumerate(successors)))
-    assert (field.loss(rule) == np.inf) == bool(endless)
+@pytest.mark.parametrize(
+    "kind", ["win 1 draw", "win 1 lose", "win 2 draw", "win 2 lose", "points", "forbidden"]
+)
+@given(data=st.data())
+@settings(max_examples=12, deadline=None)
+def test_a_rule_has_the_loss_that_its_evaluation_has(kind, data):
+    """Endless play has its worth; a rule has no loss where play without a worth may be endless."""
+    if kind in ("points", "forbidden"):
+        graph = data.draw(games_for_points() if kind == "points" else ending_graphs())
+    else:
+        _, players, endless = kind.split()
+        graph = data.draw(games_to_win(int(players), endless))
+    policies = Policies(graph)
+    try:
+        assume(has_choice(graph).any() and np.isfinite(policies.solution.value))
+        field = OnGraph(Setting.of(policies))
+    except (EndlessPlay, UsageError):  # no value, or no choice where play comes to
+        assume(False)
+    for rule in list(chain.from_iterable(field.starts()))[:8]:
+        try:
+            expected = loss_of(policies, rule.policy(graph))
+        except EndlessPlay:
+            expected = np.inf
+        assert field.loss(rule) == pytest.approx(expected, abs=1e-7)
+        if np.isfinite(expected):
+            assert certified_rule(policies, rule).loss == pytest.approx(expected, abs=1e-7)
 
 
 def test_the_search_goes_on_where_play_can_be_endless():
-    """A rule that never takes is no rule; neither are most changes of the rule that always does."""
+    """A rule that never takes loses; so do most changes of the rule that always does."""
     always, *others = find_rules(DIALS, 2, evaluations=2000).rules
     assert always.text == "Always take."
     assert others[-1].loss < 0.2 * always.loss

@@ -44,6 +44,8 @@ class Memory:
     ----------
     chosen : Choice
         The action of each situation.
+    played : Choice
+        The same, but positions without a way out stay for ever, where this has a worth.
     kept : Choice
         The same, with `NOT_CHOSEN` at skipped positions.
     waiting : (n,) uint32
@@ -54,6 +56,7 @@ class Memory:
     """
 
     chosen: Choice
+    played: Choice
     kept: Choice
     waiting: NDArray[np.uint32]
     values: Floats
@@ -68,6 +71,9 @@ class Following:
     ----------
     layer : Layer
         In solving order, without a border and without a pool of dice.
+    endless : str, optional
+        The worth of endless play, as `rollwise.Game` names it, if the last action of each position
+        is to stay for ever; play has to end unless given.
 
     Attributes
     ----------
@@ -79,8 +85,9 @@ class Following:
         so that no evaluation depends on earlier ones.
     """
 
-    def __init__(self, layer: Layer) -> None:
+    def __init__(self, layer: Layer, endless: str | None = None) -> None:
         assert layer.parts is not None
+        self._endless = endless
         self.layer, self._parts = layer, layer.parts
         (_, self._block), self._tables = layer.blocks[0], layer.tables
         self.place = layer.place
@@ -93,9 +100,13 @@ class Following:
         first = self.first_actions
         turn = np.empty((2, len(layer.tables.pool.without)))
         chosen = Choice(self._first_outcome[first], NO_PLACES, self._block.lottery[first], *turn)
-        kept = chosen._replace(outcome=chosen.outcome.copy())
+        played = chosen
+        if self._endless is not None:
+            copies = chosen.outcome.copy(), chosen.lottery.copy()
+            played = chosen._replace(outcome=copies[0], lottery=copies[1])
+        kept = played._replace(outcome=chosen.outcome.copy())
         waiting, values = np.zeros(layer.n, np.uint32), self.begin.copy()
-        return Memory(chosen, kept, waiting, values, np.zeros(layer.n_places), workspace)
+        return Memory(chosen, played, kept, waiting, values, np.zeros(layer.n_places), workspace)
 
     @cached_property
     def first_actions(self) -> Ints:
@@ -110,7 +121,7 @@ class Following:
         memory.chosen.lottery[situations] = self._block.lottery[actions]
 
     def evaluate(self, memory: Memory, starts: Ints | None = None) -> bool:
-        """Find the values of the chosen actions; False if play may be endless.
+        """Find the values of the chosen actions; False if endless play has no worth.
 
         The values are then the initial ones.
 
@@ -120,18 +131,13 @@ class Following:
             Only the values of these positions are requested. Positions that play from them
             cannot reach, often the majority, get no values.
         """
-        if starts is None:
-            memory.kept.outcome[:] = memory.chosen.outcome
-        else:
-            lists = memory.chosen, memory.kept, memory.waiting
-            keep_to(starts, self.layer.n, self._block, self._tables, *lists)
-        done = heard(
+        done = self._play(memory, starts) and heard(
             evaluate_chosen,
             self.layer.n,
             self._parts,
             self._block,
             self._tables,
-            memory.chosen,
+            memory.played,
             memory.kept,
             memory.waiting,
             self.begin,
@@ -144,6 +150,33 @@ class Following:
         if not done:
             memory.values[:], memory.slope[:] = self.begin, 0.0
         return bool(done)
+
+    def _play(self, memory: Memory, starts: Ints | None = None) -> bool:
+        """Fill in what is played and what is kept; False if endless play is seen to have no worth."""
+        if starts is None:
+            memory.kept.outcome[:] = memory.chosen.outcome
+        else:
+            lists = memory.chosen, memory.kept, memory.waiting
+            keep_to(starts, self.layer.n, self._block, self._tables, *lists)
+        if self._endless is None:
+            return True
+        memory.played.outcome[:] = memory.chosen.outcome
+        memory.played.lottery[:] = memory.chosen.lottery
+        staying = self.first_actions + self._block.count - 1
+        return bool(
+            stay_for_ever(
+                self.layer.n,
+                self._parts,
+                self._block,
+                self._tables,
+                memory.played,
+                memory.kept,
+                memory.waiting,
+                self._first_outcome[staying],
+                self._block.lottery[staying],
+                self._endless == "draw",
+            )
+        )
 
     def visits(
         self, memory: Memory, starts: Ints, lost: float = VISITS_LOST, rounds: int = MOST_ROUNDS
@@ -159,7 +192,8 @@ class Following:
         """
         visits = np.zeros(self.layer.n_places)
         visits[starts] = 1.0
-        lists = self._parts, self._block, self._tables, memory.chosen
+        self._play(memory, starts)
+        lists = self._parts, self._block, self._tables, memory.played
         count_visits(self.layer.n, *lists, visits, lost, rounds)
         return visits[: self.layer.n]
 
@@ -215,12 +249,53 @@ def keep_to(starts, n, block, tables, chosen, kept, waiting):
 
 
 @kernel
+def stay_for_ever(
+    n, parts, block, tables, played, kept, ends, staying, staying_lottery, passing_too
+):
+    """Let the positions without a way out by the chosen actions stay for ever.
+
+    Within a turn the mover does. Where both players keep the turn passing, this needs a worth that
+    doesn't depend on who stays.
+
+    Parameters
+    ----------
+    played, kept : Choice, changed
+        See `Memory`.
+    ends : (n,) uint32
+        Workspace.
+    staying, staying_lottery : (n,) int
+        The first outcome and the lottery of the action to stay for ever, by position.
+    passing_too : bool
+        Whether passing the turn for ever has a worth.
+
+    Returns
+    -------
+    bool
+        False if passing the turn for ever is possible and has no worth.
+    """
+    for component in range(parts.n_feedback.shape[0]):
+        if parts.n_feedback[component] == 0:
+            continue
+        low, high = n - parts.ends[component + 1], n - parts.ends[component]
+        if leads_out(low, high, block, tables, kept, ends, not passing_too):
+            continue
+        for i in range(index(low), index(high)):
+            if not ends[i]:
+                s = index(block.first[i, 0])
+                played.outcome[s] = kept.outcome[s] = staying[i]
+                played.lottery[s] = kept.lottery[s] = staying_lottery[i]
+        if not (passing_too or leads_out(low, high, block, tables, kept, ends, False)):
+            return False
+    return True
+
+
+@kernel
 def evaluate_chosen(
     n,
     parts,
     block,
     tables,
-    chosen,
+    played,
     kept,
     ends,
     begin,
@@ -237,7 +312,7 @@ def evaluate_chosen(
     n : int
         Positions of the layer.
     parts : Components
-    chosen, kept : Choice
+    played, kept : Choice
         See `Memory`.
     ends : (n,) uint32
         Workspace.
@@ -281,7 +356,7 @@ def evaluate_chosen(
                 slope[i] = 0.0
             if not np.isfinite(step):
                 return False
-        elif not leads_out(low, high, block, tables, kept, ends):
+        elif not leads_out(low, high, block, tables, kept, ends, False):
             return False
         elif m <= MOST_FEEDBACK:
             feedback = parts.feedback[low : low + m]
@@ -290,7 +365,7 @@ def evaluate_chosen(
                 values[feedback[j]] = 0.0
             evaluate(0, low, high, block, tables, kept, nothing, values, no_slope)
             matrix = np.empty((m, m))
-            feedback_system(low, high, feedback, block, tables, chosen, one_slope, matrix)
+            feedback_system(low, high, feedback, block, tables, played, one_slope, matrix)
             for j in range(m):
                 x[j] = values[feedback[j]]
                 if kept.outcome[block.first[feedback[j], 0]] == NOT_CHOSEN:
@@ -315,7 +390,7 @@ def evaluate_chosen(
 
 
 @inner_kernel
-def leads_out(low, high, block, tables, kept, ends):
+def leads_out(low, high, block, tables, kept, ends, by_pass):
     """Whether a way leads out of a component from each position, by the chosen actions.
 
     Parameters
@@ -325,10 +400,12 @@ def leads_out(low, high, block, tables, kept, ends):
     kept : Choice
         Skipped positions count as left.
     ends : (n,) uint32
-        Workspace.
+        Filled for the component: 1 where a way leads out.
+    by_pass : bool
+        Whether an outcome that passes the turn leads out.
     """
     first, throws, target = block.first, block.throws, block.target
-    lists, indptr = tables.lists, tables.indptr
+    lists, indptr, coefficient = tables.lists, tables.indptr, tables.coefficient
     outcome, lottery = kept.outcome, kept.lottery
     left = 0
     for i in range(index(low), index(high)):
@@ -347,10 +424,11 @@ def leads_out(low, high, block, tables, kept, ends):
             for _ in range(0 if ends[i] else n_throws):
                 number, o = index(lottery[s]), index(outcome[s])
                 s += ONE
-                for _ in range(index(indptr[number + ONE]) - index(indptr[number])):
+                for k in range(index(indptr[number]), index(indptr[number + ONE])):
                     to = index(target[o])
                     o += ONE
-                    if not ends[i] and (to < low or to >= high or ends[to]):
+                    passes = by_pass and coefficient[k] < 0.0
+                    if not ends[i] and (passes or to < low or to >= high or ends[to]):
                         ends[i] = True
                         left -= 1
     return left == 0

@@ -393,6 +393,26 @@ def merge(
     return Settled(merged, place, action[order], np.nan)
 
 
+def with_staying(graph: StateGraph) -> StateGraph:
+    """The graph with one more action of each state, the last: to stay for ever, for its worth.
+
+    Parameters
+    ----------
+    graph : StateGraph
+        One in which endless play has a worth.
+    """
+    states = np.arange(graph.n_states)
+    action = np.append(np.arange(graph.n_actions), np.full(graph.n_states, -1))
+    owner = np.append(graph.action_state, states)
+    order = np.argsort(owner, kind="stable")
+    return regroup(graph, states, action[order], owner[order], WORTH[graph.endless])
+
+
+def has_worth(graph: StateGraph) -> bool:
+    """Whether the rules say what endless play is worth."""
+    return graph.objective == "win" and graph.endless in WORTH
+
+
 def no_value(settled: StateGraph) -> EndlessPlay:
     """The error for a graph where both players lose by going round, and may gain by it."""
     found = end_components(settled)
