@@ -244,15 +244,44 @@ def test_a_rule_has_the_loss_that_its_evaluation_has(kind, data):
             assert certified_rule(policies, rule).loss == pytest.approx(expected, abs=1e-7)
 
 
+class Side(NamedTuple):
+    x: int
+
+
+class Jumps(Game):
+    """Play that leaves a large component with a small chance, after long walks up and down."""
+
+    players, endless, action_names = 1, "draw", ("walk", "stop")
+
+    def start(self):
+        return Side(50)
+
+    def actions(self, s):
+        return (0, 1)
+
+    def outcomes(self, s, action):
+        if action == 1:
+            yield 1, WIN, s
+            yield 2 + s.x % 3, LOSE, s
+        elif s.x == 0:
+            yield 1, WIN, s
+        else:
+            yield 5, AGAIN, Side(100 - s.x // 2)
+            yield 1, AGAIN, Side(s.x - 1)
+            yield 1, AGAIN, Side(s.x * 7 % 100 or 1)
+
+
+def test_a_rule_that_ends_play_slowly_is_a_rule():
+    found = find_rules(Jumps(), 1, evaluations=20)
+    assert [(rule.text, rule.numbers) for rule in found.rules] == [("Always walk.", 0)]
+    assert found.rules[0].loss == pytest.approx(0.0, abs=1e-8)
+
+
 def test_the_search_goes_on_where_play_can_be_endless():
     """A rule that never takes loses; so do most changes of the rule that always does."""
     always, *others = find_rules(DIALS, 2, evaluations=2000).rules
     assert always.text == "Always take."
     assert others[-1].loss < 0.2 * always.loss
-
-
-class Side(NamedTuple):
-    x: int
 
 
 class Dither(Game):

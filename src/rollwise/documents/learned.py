@@ -456,7 +456,7 @@ class RulesOfThumb(GameDocument, frozen=True, kw_only=True, tag="rollwise/thumb/
         if not self.rules:
             yield (
                 f"none of the {self.scored:,} scored rules has a finite loss: by each of them play "
-                "can go round for ever"
+                "can go round for ever, or hardly ever ends"
             )
             return
         is_score = self.unit != "win probability"

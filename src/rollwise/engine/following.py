@@ -14,6 +14,7 @@ are often the majority.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -31,6 +32,7 @@ ACCURACY = 1e-9  # of values found by sweeps
 ROUNDING = 2.0**-50  # for each position of a component
 VISITS_LOST = 1e-3  # share of the visits to a component that may be left out
 MOST_ROUNDS = 10_000  # sweeps over one component
+MOST_DIRECT = 20_000  # unknowns of a sparse factorization
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -131,25 +133,56 @@ class Following:
             Only the values of these positions are requested. Positions that play from them
             cannot reach, often the majority, get no values.
         """
-        done = self._play(memory, starts) and heard(
-            evaluate_chosen,
-            self.layer.n,
-            self._parts,
-            self._block,
-            self._tables,
-            memory.played,
-            memory.kept,
-            memory.waiting,
-            self.begin,
-            ACCURACY,
-            memory.values,
-            memory.slope,
-            memory.workspace.slope,
-            memory.workspace.condensed,
-        )
+        done = self._play(memory, starts) and self._evaluate_played(memory)
         if not done:
             memory.values[:], memory.slope[:] = self.begin, 0.0
-        return bool(done)
+        return done
+
+    def _evaluate_played(self, memory: Memory) -> bool:
+        """Find the values of what is kept; False if some component has none."""
+        component, n_components = 0, len(self._parts.n_feedback)
+        while True:
+            component, rows = heard(
+                evaluate_chosen,
+                component,
+                self.layer.n,
+                self._parts,
+                self._block,
+                self._tables,
+                memory.played,
+                memory.kept,
+                memory.waiting,
+                self.begin,
+                ACCURACY,
+                memory.values,
+                memory.slope,
+                memory.workspace.slope,
+                memory.workspace.condensed,
+            )
+            if component == n_components:
+                return True
+            if not 0 < rows <= MOST_DIRECT or not self._solve(memory, component, rows):
+                return False
+            component += 1
+
+    def _solve(self, memory: Memory, component: int, rows: int) -> bool:
+        """Solve a condensed component directly; False if its system is singular but for rounding."""
+        from scipy.sparse import csr_array, eye_array
+        from scipy.sparse.linalg import spsolve
+
+        condensed, n = memory.workspace.condensed, self.layer.n
+        indptr = condensed.indptr[: rows + 1].astype(np.int32)
+        entries = slice(0, int(indptr[-1]))
+        column = condensed.column[entries].astype(np.int32)
+        inner = csr_array((condensed.coefficient[entries], column, indptr), (rows, rows))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a singular matrix gives NaN
+            x = np.atleast_1d(spsolve((eye_array(rows) - inner).tocsc(), condensed.constant[:rows]))
+        low, high = n - self._parts.ends[component + 1], n - self._parts.ends[component]
+        here = slice(0, high - low)
+        spread = condensed.factor[here] * x[condensed.row[here]] + condensed.offset[here]
+        memory.values[low:high] = spread[::-1]
+        return bool(np.isfinite(x).all())
 
     def _play(self, memory: Memory, starts: Ints | None = None) -> bool:
         """Fill in what is played and what is kept; False if endless play is seen to have no worth."""
@@ -291,6 +324,7 @@ def stay_for_ever(
 
 @kernel
 def evaluate_chosen(
+    begin_component,
     n,
     parts,
     block,
@@ -309,6 +343,8 @@ def evaluate_chosen(
 
     Parameters
     ----------
+    begin_component : int
+        The first component to evaluate. Those before it must be.
     n : int
         Positions of the layer.
     parts : Components
@@ -329,11 +365,13 @@ def evaluate_chosen(
 
     Returns
     -------
-    bool
-        Whether play ends for certain, and every component converged.
+    component, rows : int
+        The first component without values: the number of components if all have some. The sweeps
+        over it are too slow, and its condensed system has so many rows; with 0 rows some play in
+        it can't end, or is too unlikely to.
     """
     x, nothing, no_slope = np.empty(MOST_FEEDBACK), np.zeros(1), np.empty(0)
-    for component in range(parts.n_feedback.shape[0]):
+    for component in range(begin_component, parts.n_feedback.shape[0]):
         low, high = n - parts.ends[component + 1], n - parts.ends[component]
         m = np.int64(parts.n_feedback[component])
         if m == 0:
@@ -355,9 +393,9 @@ def evaluate_chosen(
                 values[i] += slope[i] * step
                 slope[i] = 0.0
             if not np.isfinite(step):
-                return False
+                return component, 0
         elif not leads_out(low, high, block, tables, kept, ends, False):
-            return False
+            return component, 0
         elif m <= MOST_FEEDBACK:
             feedback = parts.feedback[low : low + m]
             # A sweep is an affine map F of the feedback positions: x = F(0) + J x.
@@ -373,7 +411,7 @@ def evaluate_chosen(
                     matrix[j] = 0.0
                     matrix[j, j] = 1.0
             if not solve_small(matrix, x[:m]):
-                return False
+                return component, 0
             for j in range(m):
                 values[feedback[j]] = x[j]
             evaluate(0, low, high, block, tables, kept, nothing, values, no_slope)
@@ -384,9 +422,9 @@ def evaluate_chosen(
                 low, high, block, tables, values, NO_ERRORS, kept, condensed
             )
             if accelerated_sweeps(rows, n_feedback, condensed, 0.0, accuracy, accuracy) < 0:
-                return False
+                return component, rows
             spread(low, high, condensed, values)
-    return True
+    return parts.n_feedback.shape[0], 0
 
 
 @inner_kernel
