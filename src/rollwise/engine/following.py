@@ -166,7 +166,7 @@ class Following:
             component += 1
 
     def _solve(self, memory: Memory, component: int, rows: int) -> bool:
-        """Solve a condensed component directly; False if its system is singular but for rounding."""
+        """Solve a condensed component directly; False if that fails."""
         from scipy.sparse import csr_array, eye_array
         from scipy.sparse.linalg import spsolve
 
@@ -185,7 +185,7 @@ class Following:
         return bool(np.isfinite(x).all())
 
     def _play(self, memory: Memory, starts: Ints | None = None) -> bool:
-        """Fill in what is played and what is kept; False if endless play is seen to have no worth."""
+        """Fill in what is played and kept; False if endless play is seen to have no worth."""
         if starts is None:
             memory.kept.outcome[:] = memory.chosen.outcome
         else:

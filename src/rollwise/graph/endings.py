@@ -413,6 +413,24 @@ def has_worth(graph: StateGraph) -> bool:
     return graph.objective == "win" and graph.endless in WORTH
 
 
+def staying_for_worth(graph: StateGraph, usable: Mask) -> Mask:
+    """The states in which play goes round for ever by any usable actions: (n_states,) bool.
+
+    Those where this has a worth: not where both players keep the turn passing and the worth depends
+    on who stays.
+
+    Parameters
+    ----------
+    usable : (n_actions,) bool
+    """
+    if not has_worth(graph):
+        return np.zeros(graph.n_states, np.bool_)
+    if WORTH[graph.endless]:  # to pass the turn is a way out
+        onward = np.where(graph.outcome_passes, -1, graph.outcome_state)
+        graph = graph.with_arrays(outcome_state=onward.astype(graph.outcome_state.dtype))
+    return ways_out(graph, usable) < 0
+
+
 def no_value(settled: StateGraph) -> EndlessPlay:
     """The error for a graph where both players lose by going round, and may gain by it."""
     found = end_components(settled)

@@ -307,7 +307,7 @@ class Scorer:
         return loss if loss > -SINGULAR * (1 + abs(self._best)) else np.inf
 
     def _worth(self, taken: Taken, memory: Memory) -> float:
-        """The worth of some actions, mean over the seats; minus infinity where `loss` is infinite."""
+        """The worth of some actions, mean over the seats; minus infinity for an infinite loss."""
         self._following.take(memory, self._choices, self._arranged[taken])
         if not self._following.evaluate(memory, self._begins):
             return -np.inf
