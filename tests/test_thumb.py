@@ -6,10 +6,12 @@ import json
 import random
 import re
 from collections import Counter
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 import pytest
 from cli_runner import output, refusal
@@ -31,6 +33,7 @@ from rollwise.answer.references import Policies
 from rollwise.answer.solve_by_layers import solve_by_layers
 from rollwise.builders import build
 from rollwise.derive.average import Average
+from rollwise.documents.learned import thumb_document
 from rollwise.errors import EndlessPlay, PolicyError, UsageError
 from rollwise.games import yahtzee, yatzy
 from rollwise.games.bear_off import BearOff
@@ -208,6 +211,24 @@ def test_what_a_rule_costs_is_certified(name):
         else:
             assert rule.losses == (rule.loss,)
             assert rule.exploitability is None
+
+
+def test_the_text_says_what_has_no_number():
+    """A best response may go round for ever; and no rule may have a loss."""
+    policies = KNOWN["pig"]
+    found = find_rules(policies, 1, evaluations=20)
+    unknown = {"exploitability": float("nan"), "exploitability_bound": float("inf")}
+    unsure = replace(found, rules=tuple(replace(rule, **unknown) for rule in found.rules))
+    document = thumb_document(policies.graph, unsure)
+    text = " ".join(block for block in document.blocks() if isinstance(block, str))
+    assert "unknown: against such a rule play can go round for ever" in text
+    written = json.loads(msgspec.json.encode(document))
+    assert {rule["exploitability"] for rule in written["rules"]} == {None}
+    (none,) = thumb_document(policies.graph, replace(found, rules=())).blocks()
+    assert none == (
+        f"none of the {found.scored} scored rules has a finite loss: by each of them play can go "
+        "round for ever, or hardly ever ends"
+    )
 
 
 def test_rules_that_end_where_play_comes_to_are_rules():
