@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, NamedTuple
@@ -10,17 +10,19 @@ from typing import ClassVar, NamedTuple
 import naive
 import numpy as np
 import pytest
-from hypothesis import given
+from graphs import assemble, games_to_win
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from little_games import Ladder
 
-from rollwise import build, solve
+from rollwise import build, evaluate, solve
 from rollwise.analysis import observed_scores
+from rollwise.analysis.chain import distribution_given, followed
 from rollwise.analysis.contest import Aims
 from rollwise.analysis.distributions import distribution, distributions, exact_distribution
 from rollwise.answer.references import Policies
 from rollwise.derive.by_score import by_score, points_to_come, whole_points
-from rollwise.errors import RulesError, UsageError
+from rollwise.errors import EndlessPlay, RulesError, UsageError
 from rollwise.game import Game
 from rollwise.games.snakes_and_ladders import SnakesAndLadders
 from rollwise.games.threes import Threes
@@ -245,3 +247,67 @@ def test_any_payoff_on_the_final_score(payoffs):
             worths.append(sum(w * x for w, x in zip(weights, after, strict=True)) / sum(weights))
         exact[s] = max(worths)
         assert abs(Fraction(float(aim.values[s])) - exact[s]) <= aim.error_bounds[s]
+
+
+def naive_results(graph, policy, steps=5000) -> Counter | None:
+    """Results of the first player under one policy of all, step by step; None if some has none."""
+    found, mass = Counter(), Counter({(0, 0): 1.0})
+    after = defaultdict(set)
+    for _ in range(steps):
+        before, mass = mass, Counter()
+        for (s, seat), amount in before.items():
+            for a in range(graph.action_indptr[s], graph.action_indptr[s + 1]):
+                ways = range(graph.outcome_indptr[a], graph.outcome_indptr[a + 1])
+                total = sum(graph.outcome_weight[k] for k in ways)
+                for k in ways if policy.probability[a] else ():
+                    share = amount * policy.probability[a] * graph.outcome_weight[k] / total
+                    if graph.outcome_state[k] < 0:
+                        found[int((1 - 2 * seat) * graph.outcome_payoff[k])] += share
+                    else:
+                        node = int(graph.outcome_state[k]), seat ^ int(graph.outcome_passes[k])
+                        after[s, seat].add(node)
+                        mass[node] += share
+    for node, amount in mass.items():
+        reached = {node}
+        while more := set().union(*(after[one] for one in reached)) - reached:
+            reached |= more
+        stays = {seat for _, seat in reached}
+        if amount > 1e-9 and graph.endless == "lose" and len(stays) > 1:
+            return None
+        found[0 if graph.endless == "draw" else 2 * min(stays) - 1] += amount
+    return found
+
+
+@pytest.mark.parametrize("endless", ["draw", "lose"])
+@pytest.mark.parametrize("players", [1, 2])
+@given(data=st.data())
+@settings(max_examples=15, deadline=None)
+def test_endless_play_is_a_result(players, endless, data):
+    graph = data.draw(games_to_win(players, endless))
+    counts = np.diff(graph.action_indptr)
+    mixes = data.draw(st.booleans())
+    first = np.arange(graph.n_actions) == graph.action_indptr[:-1][graph.action_state]
+    chance = 1.0 / counts[graph.action_state] if mixes else first.astype(np.float64)
+    policy = Policy("mine", chance)
+    wanted = naive_results(graph, policy)
+    play = followed(graph, [policy] * players)
+    if wanted is None:
+        with pytest.raises(EndlessPlay, match="by mine play can go round for ever"):
+            play.distribution()
+        return
+    found = play.distribution()
+    for value, probability in zip(found.values.tolist(), found.probabilities.tolist(), strict=True):
+        assert probability == pytest.approx(wanted[value], abs=1e-6)
+    values = evaluate(Policies(graph), policy, starts=[0]).values
+    assert found.mean == pytest.approx(values[0], abs=1e-9)
+
+
+def test_counts_and_events_of_endless_play_have_no_number():
+    graph = assemble([[(0.0, [(1, AGAIN, 0)])]], players=1, endless="draw")
+    policy = Policy("waits", np.ones(1))
+    assert distribution(graph, policy).trimmed().values.tolist() == [0]
+    play = followed(graph, [policy], settles=False)
+    with pytest.raises(EndlessPlay, match="by waits play can go round for ever.*take another one"):
+        distribution(graph, policy, count="0")
+    with pytest.raises(EndlessPlay, match="by waits play can go round for ever"):
+        distribution_given(play, "number == 0")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
 import re
@@ -510,6 +511,13 @@ def test_numbers_of_games_won_or_lost_say_their_unit():
     for line in ("advise {}", "evaluate {} --policy random", "respond {} --to random"):
         told = output(*line.format("rock-paper-scissors-dice").split())
         assert "a win counts 1, a loss -1" in told
+
+
+def test_payoffs_say_nothing_of_wins():
+    for line in ("advise {}", "evaluate {} --policy random", "respond {} --to random"):
+        words = line.format("kuhn-poker").split()
+        assert "a win counts" not in output(*words)
+        assert json.loads(output(*words, "--json"))["unit"] == "payoff"
 
 
 class Ante(KuhnPoker):

@@ -33,7 +33,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.analysis.distributions import Distribution, counted_play, distribution
+from rollwise.analysis.distributions import Distribution, counted_play, distribution, played
 from rollwise.answer.certified import Certified, solve_and_certify
 from rollwise.answer.evaluation import look_ahead_by, one_each
 from rollwise.answer.filters import rows_where
@@ -417,7 +417,9 @@ def seats_with_results(graph: StateGraph) -> range:
     return range(graph.players if graph.players > 2 else 1)
 
 
-def followed(graph: StateGraph, policies: Sequence[Policy], seat: int = 0) -> Followed:
+def followed(
+    graph: StateGraph, policies: Sequence[Policy], seat: int = 0, *, settles: bool = True
+) -> Followed:
     """A game played by policies, as a game of one player.
 
     Parameters
@@ -426,6 +428,9 @@ def followed(graph: StateGraph, policies: Sequence[Policy], seat: int = 0) -> Fo
         One for each seat.
     seat : int
         The seat whose result is the score, from `seats_with_results`.
+    settles : bool
+        Whether endless play of two ends at once, with the result that the rules give it; that of
+        one does so in `distribution`.
 
     Raises
     ------
@@ -443,8 +448,11 @@ def followed(graph: StateGraph, policies: Sequence[Policy], seat: int = 0) -> Fo
     parts = 1
     if graph.players == 2:
         chain = Chain.of(graph, *policies)
-        aim: dict[str, Any] = {"objective": graph.objective, "endless": graph.endless}
-        alone = summed(chain.graph, endings=chain.payoff, **aim)
+        if settles:
+            ended, _ = played(chain.graph, Policy("", np.ones(chain.graph.n_actions)))
+            chain = replace(chain, graph=ended)
+        # what remains of endless play has no worth: it would depend on who stays
+        alone = summed(chain.graph, endings=chain.payoff, objective=graph.objective)
         number, mover = chain.number, chain.seat
     else:
         parts = parts_of_a_win(graph)
@@ -452,7 +460,7 @@ def followed(graph: StateGraph, policies: Sequence[Policy], seat: int = 0) -> Fo
         alone = alone.with_arrays(outcome_payoff=np.rint(parts * alone.outcome_payoff))
         mover, number = np.divmod(np.arange(alone.n_states), graph.n_states)
     rows = np.column_stack([graph.rows[number], mover + 1])
-    name = ",".join(policy.name for policy in policies)
+    name = " and ".join(dict.fromkeys(policy.name for policy in policies))
     policy = Policy(name, np.ones(alone.n_actions))
     return Followed(alone, policy, rows, (*graph.columns, SEAT), parts)
 
@@ -465,6 +473,7 @@ def distribution_given(
     Parameters
     ----------
     play : Followed
+        Not settled: an event may happen in endless play.
     event : str
         A condition on the columns, as in `rollwise.Solution.table`: ``turn >= 20``.
     state, count
@@ -479,7 +488,7 @@ def distribution_given(
     columns = dict(zip(play.columns, play.rows.T, strict=True))
     frame = frame_of(columns, len(play.rows), play.graph.vocabulary)
     happens = rows_where(frame, event)
-    graph, policy, points = counted_play(play.graph, play.policy, count, start=state)
+    graph, policy, points = counted_play(play.graph, play.policy, count, start=state, settles=False)
     low, high = points_to_come(graph, points)
     # larger than the difference of any two totals
     lift = int(high[state] - low[state]) + 1

@@ -4,6 +4,9 @@ The counted amount is a whole number for each outcome: its points, or 1 for an a
 name. The distribution of the remaining total obeys the recursion of an expected value, with a row
 of probabilities in the place of a number, shifted by the amount of the action (Sobel 1982, "The
 variance of discounted Markov decision processes", for the undiscounted total).
+
+Play by a policy comes with certainty to its end, or to states in which it goes round for ever.
+Where the rules say what this is worth, it is a result like the others.
 """
 
 from __future__ import annotations
@@ -22,16 +25,23 @@ from rollwise.derive.by_score import (
     Ints,
     ended,
     on_outcomes,
+    points_of,
     points_to_come,
     require_bounded,
     require_points,
-    whole_points,
 )
 from rollwise.derive.seats import take_seats
-from rollwise.errors import ForMorePlayers, UsageError
+from rollwise.errors import EndlessPlay, ForMorePlayers, UsageError
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import actions_of, outcomes_of, summed
-from rollwise.graph.endings import regroup
+from rollwise.graph.endings import (
+    WORTH,
+    describe,
+    regroup,
+    staying_actions,
+    staying_for_worth,
+    ways_out,
+)
 from rollwise.graph.lotteries import pointers, spans
 from rollwise.graph.policies import Policy, reached_by
 from rollwise.graph.view import Action
@@ -194,35 +204,61 @@ def counted_points(graph: StateGraph, count: str | None, points: Ints | None) ->
     if points is not None:
         return points
     if count is None:
-        return whole_points(graph)
+        return points_of(graph)
     require_points(graph)
     return counted_actions(graph, count)
 
 
 def played(
-    graph: StateGraph, policy: Policy, start: int | None = None
+    graph: StateGraph, policy: Policy, start: int | None = None, *, settles: bool = True
 ) -> tuple[StateGraph, Policy]:
     """The graph without actions unused by the policy, where these could go on for ever.
 
     States keep their numbers. With a start, states unreachable from it end the play.
+
+    Parameters
+    ----------
+    settles : bool
+        Whether play that goes round for ever ends at once, with the worth that the rules give it.
     """
     if not len(endless_states(graph)):
         return graph, policy
     taken = policy.probability > 0
     numbers = np.arange(graph.n_states)
-    if start is None:
-        left = np.zeros(0, np.int64)
-    else:
+    reached = np.ones(graph.n_states, np.bool_)
+    if start is not None:
         reached = reached_by(graph, policy, start)
-        taken &= reached[graph.action_state]
-        left = np.flatnonzero(~reached)
-    # -1 stands for an end of play in states that the policy never reaches
+    ends = ~reached
+    if settles:
+        ends |= staying_for_worth(graph, taken)
+    taken &= ~ends[graph.action_state]
+    left = np.flatnonzero(ends)
+    # -1 stands for an end of play in states that the policy never reaches, or never leaves
     actions = np.append(np.flatnonzero(taken), np.full(len(left), -1))
     owner = np.append(graph.action_state[taken], left)
     order = np.argsort(owner, kind="stable")
     actions, owner = actions[order], owner[order]
     chance = np.where(actions < 0, 1.0, policy.probability[actions])
-    return regroup(graph, numbers, actions, owner), Policy(policy.name, chance)
+    worth = WORTH.get(graph.endless, 0.0)
+    return regroup(graph, numbers, actions, owner, worth), Policy(policy.name, chance)
+
+
+def require_ending_by(graph: StateGraph, policy: Policy) -> None:
+    """Require that play by a policy ends with certainty, in a graph of its actions alone.
+
+    Raises
+    ------
+    EndlessPlay
+        Names the policy, and states and actions by which play can continue forever.
+    """
+    endless = np.flatnonzero(ways_out(graph, policy.probability > 0) < 0)
+    if not len(endless):
+        return
+    places = describe(graph, endless, staying_actions(graph, endless))
+    raise EndlessPlay(
+        f"{graph.game}: by {policy.name} play can go round for ever: {places}. This needs a policy "
+        "by which every play ends: take another one (--policy), or take the action away there"
+    )
 
 
 def counted_play(
@@ -231,6 +267,8 @@ def counted_play(
     count: str | None,
     points: Ints | None = None,
     start: int | None = None,
+    *,
+    settles: bool = True,
 ) -> tuple[StateGraph, Policy, Ints]:
     """A graph in which the play of a policy ends, the policy there, and the counted numbers.
 
@@ -242,6 +280,9 @@ def counted_play(
         Count these numbers, in a graph where play ends.
     start : int, optional
         The only state where play begins.
+    settles : bool
+        Whether endless play has the result that the rules give it. Uses of an action in it have no
+        number.
 
     Raises
     ------
@@ -249,9 +290,12 @@ def counted_play(
         The game has no score or no such action; the number of a play has no bound.
     """
     if points is None:
-        graph, policy = played(graph, policy, start)
+        require_points(graph)
+        graph, policy = played(graph, policy, start, settles=settles and count is None)
+        require_ending_by(graph, policy)
+    else:
+        require_ending(graph)
     counted = counted_points(graph, count, points)
-    require_ending(graph)
     require_bounded(graph, counted, f"times of {count!r}" if count else "points")
     return graph, policy, counted
 
@@ -361,7 +405,7 @@ def exact_distribution(
         A play can come back to a state, the rules have weights that aren't whole, or the policy
         has an action probability that is no simple fraction.
     """
-    graph, policy = played(graph, policy, state)
+    graph, policy = played(graph, policy, state, settles=count is None)
     points = counted_points(graph, count, None)
     if graph.outcome_weight.dtype.kind != "i":
         raise UsageError(f"{graph.title} has weights that aren't whole numbers: no exact fractions")

@@ -13,13 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.answer.average import average_of, average_of_policy
+from rollwise.answer.certified import Certified
 from rollwise.answer.evaluation import best_response, certified_at, evaluate, from_each_seat
 from rollwise.answer.optimal_set import ranges_against
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.derive.average import Average
 from rollwise.derive.derived_game import places_in
-from rollwise.errors import UsageError
+from rollwise.errors import EndlessPlay, UsageError
 from rollwise.graph.choices import first_of_each_state, fold_actions, has_choice
 from rollwise.graph.policies import Policy, Ties, reached_by, ties_in_play
 from rollwise.graph.view import sign_of, unit_of
@@ -103,10 +104,12 @@ class Loss(InWords):
     losses : tuple of float
         In each seat, in the order of the moves.
     exploitability : float or None
-        The gain of a best response in a game for two, see `rollwise.answer.evaluation`.
+        The gain of a best response in a game for two, see `rollwise.answer.evaluation`. NaN where
+        a response can make play go round for ever without a worth; None in other games.
     error_bound : float
         Of the losses.
     exploitability_bound : float or None
+        Infinite where the gain is NaN.
     spread : Spread or None
         The range of the losses over all optimal policies of the other player, if there are several
         losses: the other attributes are those against the first of these policies.
@@ -140,15 +143,24 @@ def loss_of(policies: Policies, policy: Policy) -> Loss:
     losses = [scale * sign_of(graph.objective) * (best - moving_first.value)]
     losses += [scale * (-best - moving_second.value)] * two
     bound = scale * (sure + max(moving_first.bound, moving_second.bound))
-    response = best_response(policies, policy, starts=[0]) if two else None
+    gain, gain_bound = _exploitability(policies, policy) if two else (None, None)
     return Loss(
         sum(losses) / len(losses),
         tuple(losses),
-        None if response is None else response.exploitability(),
+        gain,
         bound,
-        None if response is None else response.exploitability_bound(),
+        gain_bound,
         _spread(policies, policy, scale) if two else None,
     )
+
+
+def _exploitability(policies: Policies, policy: Policy) -> Certified:
+    """The gain of a best response, with its bound; NaN and infinite if it has no certain value."""
+    try:
+        response = best_response(policies, policy, starts=[0])
+    except EndlessPlay:  # the response can make play go round for ever
+        return Certified(float("nan"), float("inf"))
+    return Certified(response.exploitability(), response.exploitability_bound())
 
 
 def loss_in_seats(equilibrium: Equilibrium, policy: Policy) -> Loss:

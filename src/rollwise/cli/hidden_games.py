@@ -147,6 +147,7 @@ def advise(game: Game, state: str | None, load: str | None) -> None:
         HiddenAdvised.on(
             game,
             kind=kind_of(answer),
+            unit=unit_of(answer),
             exploitability=exploitability_of(answer),
             total=len(found),
             situations=rows_of(answer, found[:10]),
@@ -183,6 +184,7 @@ def respond(game: Game, policy: str) -> None:
         HiddenResponse.on(
             game,
             kind="certified",
+            unit=unit_of(answer),
             policy=policy,
             first=first,
             second=second,

@@ -27,6 +27,7 @@ from rollwise.documents.model import (
     Value,
     about,
     about_draws,
+    about_wins,
     as_number,
     encode,
     game_head,
@@ -631,7 +632,7 @@ class Responded(PolicyWorth, frozen=True, kw_only=True, tag="rollwise/respond/1"
         yield from self.worth_lines()
         bound = as_number(self.exploitability_bound)
         gain = certified(max(as_number(self.exploitability), 0.0), bound)
-        counts = " (a win counts 1, a loss -1)" if self.unit == "win probability" else ""
+        counts = f" ({about})" if (about := about_wins(self.unit)) else ""
         yield (
             f"  exploitability {gain.number} ({gain.sure}): its winnings a "
             f"game{counts}, on average over the seats"

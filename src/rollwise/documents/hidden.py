@@ -26,6 +26,7 @@ from rollwise.documents.model import (
     Value,
     about,
     about_draws,
+    about_wins,
     as_number,
     number_or_none,
     seconds_text,
@@ -144,10 +145,20 @@ def situation_row(answer: Answer, situation: Situation, ranges: bool = False) ->
     return SituationRow(player, dict(situation.sees), situation.before, reach, actions)
 
 
-class Worth(GameDocument, frozen=True, kw_only=True):
-    """A document with a payoff of the first player."""
+class InPayoffs(GameDocument, frozen=True, kw_only=True):
+    """A document with payoffs."""
 
     unit: Annotated[str, about("win probability, or payoff where ends differ in payoff")]
+
+    @property
+    def counts(self) -> str:
+        """The words behind a payoff, after a semicolon, where wins and losses count."""
+        return f"; {about}" if (about := about_wins(self.unit)) else ""
+
+
+class Worth(InPayoffs, frozen=True, kw_only=True):
+    """A document with a payoff of the first player."""
+
     value: Annotated[Value, about("the first player's expected payoff: 1 a win, -1 a loss")]
     error_bound: Maybe[Bound] = UNSET
 
@@ -276,7 +287,6 @@ class HiddenTable(GameDocument, frozen=True, kw_only=True, tag="rollwise/table/h
         yield proved_text(self.exploitability)
 
 
-COUNTED = "a win counts 1, a loss -1"
 OTHERS = (
     '"optimal too": these probabilities occur in optimal strategies (by linear programs, to 0.01 %)'
 )
@@ -291,7 +301,7 @@ def proved_text(exploitability: Number) -> str:
     return f"no other strategy of either player gains more than {rounded_up(gain)} (proved)"
 
 
-class HiddenAdvised(GameDocument, frozen=True, kw_only=True, tag="rollwise/advise/hidden/1"):
+class HiddenAdvised(InPayoffs, frozen=True, kw_only=True, tag="rollwise/advise/hidden/1"):
     """The actions in the situations in which a player sees these fields."""
 
     exploitability: Number
@@ -313,8 +323,8 @@ class HiddenAdvised(GameDocument, frozen=True, kw_only=True, tag="rollwise/advis
         if any(row.ranges for row in self.situations):
             yield OTHERS
         yield (
-            "payoffs are against the strategy of the other player; the cost is to the best action; "
-            + COUNTED
+            "payoffs are against the strategy of the other player; the cost is to the best action"
+            + self.counts
         )
         yield proved_text(self.exploitability)
 
@@ -353,11 +363,11 @@ class HiddenEvaluated(Worth, frozen=True, kw_only=True, tag="rollwise/evaluate/h
         loss = as_number(self.loss)
         yield (
             f"  {self.policy} loses {f'at most {loss:.6f}' if loss >= 5e-7 else 'nothing'} to an "
-            f"expert (mean of both seats, against the value of the game; to 1e-6; {COUNTED})"
+            f"expert (mean of both seats, against the value of the game; to 1e-6{self.counts})"
         )
 
 
-class HiddenResponse(GameDocument, frozen=True, kw_only=True, tag="rollwise/respond/hidden/1"):
+class HiddenResponse(InPayoffs, frozen=True, kw_only=True, tag="rollwise/respond/hidden/1"):
     """The best response of each seat to a policy."""
 
     policy: str
@@ -372,7 +382,7 @@ class HiddenResponse(GameDocument, frozen=True, kw_only=True, tag="rollwise/resp
             worth = certified(getattr(self, seat), self.error_bound)
             yield f"  the best response to {self.policy}, moving {seat}: {worth.number}"
         worth = certified(self.exploitability, self.error_bound)
-        sure = f"{worth.sure}; {COUNTED}"
+        sure = f"{worth.sure}{self.counts}"
         yield f"  exploitability of {self.policy} (their mean): {worth.number} ({sure})"
 
 

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from rollwise.learn import Learned
 
 ROWS_SHOWN, WRONG_SHOWN = 40, 5
+UNKNOWN = "unknown"  # in the place of a number
 Loss = Annotated[Number, unit("probability, or points", "against optimal play")]
 
 
@@ -431,6 +432,12 @@ class ThumbRule(Part, frozen=True, kw_only=True):
     gain_bound: Maybe[Bound] = UNSET
     policy: Annotated[dict[str, Any], about("in a file, a policy for other commands")]
 
+    @property
+    def exploitability_text(self) -> str:
+        """The exploitability with four decimals, where it is known."""
+        gain = as_number(self.exploitability)
+        return f"{gain:z.4f}" if math.isfinite(gain) else UNKNOWN
+
 
 class RulesOfThumb(GameDocument, frozen=True, kw_only=True, tag="rollwise/thumb/1"):
     """Rules of thumb: each has more integers than the one before, and loses less."""
@@ -447,7 +454,10 @@ class RulesOfThumb(GameDocument, frozen=True, kw_only=True, tag="rollwise/thumb/
         from rollwise.analysis.losses import loss_text, spread_words
 
         if not self.rules:
-            yield f"none of the {self.scored:,} scored rules ends every play"
+            yield (
+                f"none of the {self.scored:,} scored rules has a finite loss: by each of them play "
+                "can go round for ever, or hardly ever ends"
+            )
             return
         is_score = self.unit != "win probability"
         scale, unit = (1.0, "points") if is_score else (100.0, "percentage points")
@@ -468,7 +478,7 @@ class RulesOfThumb(GameDocument, frozen=True, kw_only=True, tag="rollwise/thumb/
             elif seats == 2:
                 losses = enumerate(map(as_number, rule.losses))
                 cells += [loss_text(loss, spread, scale, seat) for seat, loss in losses]
-                cells.append(f"{rule.exploitability:z.4f}")
+                cells.append(rule.exploitability_text)
             rows.append([str(rule.numbers), *cells, rule.text])
         yield Rows([*heads, "rule"], rows, left=("rule",), fold=("rule",))
         bounds = [as_number(rule.error_bound) for rule in self.rules]
@@ -494,6 +504,11 @@ class RulesOfThumb(GameDocument, frozen=True, kw_only=True, tag="rollwise/thumb/
                 yield (
                     "the exploitability is the mean payoff of a best response: 1 for a win, -1 for "
                     "a loss"
+                )
+            if any(rule.exploitability_text == UNKNOWN for rule in self.rules if seats == 2):
+                yield (
+                    f"{UNKNOWN}: against such a rule play can go round for ever, which both would "
+                    "lose, so a best response may have no value"
                 )
         yield from spread_words(spreads)
         if self.timed_out:

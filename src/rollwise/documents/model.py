@@ -407,6 +407,11 @@ def about_draws(has_draws: bool) -> str:
     return "; a draw is half a win" if has_draws else ""
 
 
+def about_wins(unit: str) -> str:
+    """The words behind a payoff in a game that is won or lost; none where payoffs are others."""
+    return "a win counts 1, a loss -1" if unit == "win probability" else ""
+
+
 def seconds_text(seconds: Mapping[str, float], kept_from: str | UnsetType = UNSET) -> str:
     """The run time of each stage, and the origin of a kept answer."""
     kept = f"kept from {kept_from}, " if kept_from else ""

@@ -14,6 +14,7 @@ are often the majority.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -31,6 +32,7 @@ ACCURACY = 1e-9  # of values found by sweeps
 ROUNDING = 2.0**-50  # for each position of a component
 VISITS_LOST = 1e-3  # share of the visits to a component that may be left out
 MOST_ROUNDS = 10_000  # sweeps over one component
+MOST_DIRECT = 20_000  # unknowns of a sparse factorization
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -44,6 +46,8 @@ class Memory:
     ----------
     chosen : Choice
         The action of each situation.
+    played : Choice
+        The same, but positions without a way out stay for ever, where this has a worth.
     kept : Choice
         The same, with `NOT_CHOSEN` at skipped positions.
     waiting : (n,) uint32
@@ -54,6 +58,7 @@ class Memory:
     """
 
     chosen: Choice
+    played: Choice
     kept: Choice
     waiting: NDArray[np.uint32]
     values: Floats
@@ -68,6 +73,9 @@ class Following:
     ----------
     layer : Layer
         In solving order, without a border and without a pool of dice.
+    endless : str, optional
+        The worth of endless play, as `rollwise.Game` names it, if the last action of each position
+        is to stay for ever; play has to end unless given.
 
     Attributes
     ----------
@@ -79,8 +87,9 @@ class Following:
         so that no evaluation depends on earlier ones.
     """
 
-    def __init__(self, layer: Layer) -> None:
+    def __init__(self, layer: Layer, endless: str | None = None) -> None:
         assert layer.parts is not None
+        self._endless = endless
         self.layer, self._parts = layer, layer.parts
         (_, self._block), self._tables = layer.blocks[0], layer.tables
         self.place = layer.place
@@ -93,9 +102,13 @@ class Following:
         first = self.first_actions
         turn = np.empty((2, len(layer.tables.pool.without)))
         chosen = Choice(self._first_outcome[first], NO_PLACES, self._block.lottery[first], *turn)
-        kept = chosen._replace(outcome=chosen.outcome.copy())
+        played = chosen
+        if self._endless is not None:
+            copies = chosen.outcome.copy(), chosen.lottery.copy()
+            played = chosen._replace(outcome=copies[0], lottery=copies[1])
+        kept = played._replace(outcome=chosen.outcome.copy())
         waiting, values = np.zeros(layer.n, np.uint32), self.begin.copy()
-        return Memory(chosen, kept, waiting, values, np.zeros(layer.n_places), workspace)
+        return Memory(chosen, played, kept, waiting, values, np.zeros(layer.n_places), workspace)
 
     @cached_property
     def first_actions(self) -> Ints:
@@ -110,7 +123,7 @@ class Following:
         memory.chosen.lottery[situations] = self._block.lottery[actions]
 
     def evaluate(self, memory: Memory, starts: Ints | None = None) -> bool:
-        """Find the values of the chosen actions; False if play may be endless.
+        """Find the values of the chosen actions; False if endless play has no worth.
 
         The values are then the initial ones.
 
@@ -120,30 +133,83 @@ class Following:
             Only the values of these positions are requested. Positions that play from them
             cannot reach, often the majority, get no values.
         """
+        done = self._play(memory, starts) and self._evaluate_played(memory)
+        if not done:
+            memory.values[:], memory.slope[:] = self.begin, 0.0
+        return done
+
+    def _evaluate_played(self, memory: Memory) -> bool:
+        """Find the values of what is kept; False if some component has none."""
+        component, n_components = 0, len(self._parts.n_feedback)
+        while True:
+            component, rows = heard(
+                evaluate_chosen,
+                component,
+                self.layer.n,
+                self._parts,
+                self._block,
+                self._tables,
+                memory.played,
+                memory.kept,
+                memory.waiting,
+                self.begin,
+                ACCURACY,
+                memory.values,
+                memory.slope,
+                memory.workspace.slope,
+                memory.workspace.condensed,
+            )
+            if component == n_components:
+                return True
+            if not 0 < rows <= MOST_DIRECT or not self._solve(memory, component, rows):
+                return False
+            component += 1
+
+    def _solve(self, memory: Memory, component: int, rows: int) -> bool:
+        """Solve a condensed component directly; False if that fails."""
+        from scipy.sparse import csr_array, eye_array
+        from scipy.sparse.linalg import spsolve
+
+        condensed, n = memory.workspace.condensed, self.layer.n
+        indptr = condensed.indptr[: rows + 1].astype(np.int32)
+        entries = slice(0, int(indptr[-1]))
+        column = condensed.column[entries].astype(np.int32)
+        inner = csr_array((condensed.coefficient[entries], column, indptr), (rows, rows))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a singular matrix gives NaN
+            x = np.atleast_1d(spsolve((eye_array(rows) - inner).tocsc(), condensed.constant[:rows]))
+        low, high = n - self._parts.ends[component + 1], n - self._parts.ends[component]
+        here = slice(0, high - low)
+        spread = condensed.factor[here] * x[condensed.row[here]] + condensed.offset[here]
+        memory.values[low:high] = spread[::-1]
+        return bool(np.isfinite(x).all())
+
+    def _play(self, memory: Memory, starts: Ints | None = None) -> bool:
+        """Fill in what is played and kept; False if endless play is seen to have no worth."""
         if starts is None:
             memory.kept.outcome[:] = memory.chosen.outcome
         else:
             lists = memory.chosen, memory.kept, memory.waiting
             keep_to(starts, self.layer.n, self._block, self._tables, *lists)
-        done = heard(
-            evaluate_chosen,
-            self.layer.n,
-            self._parts,
-            self._block,
-            self._tables,
-            memory.chosen,
-            memory.kept,
-            memory.waiting,
-            self.begin,
-            ACCURACY,
-            memory.values,
-            memory.slope,
-            memory.workspace.slope,
-            memory.workspace.condensed,
+        if self._endless is None:
+            return True
+        memory.played.outcome[:] = memory.chosen.outcome
+        memory.played.lottery[:] = memory.chosen.lottery
+        staying = self.first_actions + self._block.count - 1
+        return bool(
+            stay_for_ever(
+                self.layer.n,
+                self._parts,
+                self._block,
+                self._tables,
+                memory.played,
+                memory.kept,
+                memory.waiting,
+                self._first_outcome[staying],
+                self._block.lottery[staying],
+                self._endless == "draw",
+            )
         )
-        if not done:
-            memory.values[:], memory.slope[:] = self.begin, 0.0
-        return bool(done)
 
     def visits(
         self, memory: Memory, starts: Ints, lost: float = VISITS_LOST, rounds: int = MOST_ROUNDS
@@ -159,7 +225,8 @@ class Following:
         """
         visits = np.zeros(self.layer.n_places)
         visits[starts] = 1.0
-        lists = self._parts, self._block, self._tables, memory.chosen
+        self._play(memory, starts)
+        lists = self._parts, self._block, self._tables, memory.played
         count_visits(self.layer.n, *lists, visits, lost, rounds)
         return visits[: self.layer.n]
 
@@ -215,12 +282,54 @@ def keep_to(starts, n, block, tables, chosen, kept, waiting):
 
 
 @kernel
+def stay_for_ever(
+    n, parts, block, tables, played, kept, ends, staying, staying_lottery, passing_too
+):
+    """Let the positions without a way out by the chosen actions stay for ever.
+
+    Within a turn the mover does. Where both players keep the turn passing, this needs a worth that
+    doesn't depend on who stays.
+
+    Parameters
+    ----------
+    played, kept : Choice, changed
+        See `Memory`.
+    ends : (n,) uint32
+        Workspace.
+    staying, staying_lottery : (n,) int
+        The first outcome and the lottery of the action to stay for ever, by position.
+    passing_too : bool
+        Whether passing the turn for ever has a worth.
+
+    Returns
+    -------
+    bool
+        False if passing the turn for ever is possible and has no worth.
+    """
+    for component in range(parts.n_feedback.shape[0]):
+        if parts.n_feedback[component] == 0:
+            continue
+        low, high = n - parts.ends[component + 1], n - parts.ends[component]
+        if leads_out(low, high, block, tables, kept, ends, not passing_too):
+            continue
+        for i in range(index(low), index(high)):
+            if not ends[i]:
+                s = index(block.first[i, 0])
+                played.outcome[s] = kept.outcome[s] = staying[i]
+                played.lottery[s] = kept.lottery[s] = staying_lottery[i]
+        if not (passing_too or leads_out(low, high, block, tables, kept, ends, False)):
+            return False
+    return True
+
+
+@kernel
 def evaluate_chosen(
+    begin_component,
     n,
     parts,
     block,
     tables,
-    chosen,
+    played,
     kept,
     ends,
     begin,
@@ -234,10 +343,12 @@ def evaluate_chosen(
 
     Parameters
     ----------
+    begin_component : int
+        The first component to evaluate. Those before it must be.
     n : int
         Positions of the layer.
     parts : Components
-    chosen, kept : Choice
+    played, kept : Choice
         See `Memory`.
     ends : (n,) uint32
         Workspace.
@@ -254,11 +365,13 @@ def evaluate_chosen(
 
     Returns
     -------
-    bool
-        Whether play ends for certain, and every component converged.
+    component, rows : int
+        The first component without values: the number of components if all have some. The sweeps
+        over it are too slow, and its condensed system has so many rows; with 0 rows some play in
+        it can't end, or is too unlikely to.
     """
     x, nothing, no_slope = np.empty(MOST_FEEDBACK), np.zeros(1), np.empty(0)
-    for component in range(parts.n_feedback.shape[0]):
+    for component in range(begin_component, parts.n_feedback.shape[0]):
         low, high = n - parts.ends[component + 1], n - parts.ends[component]
         m = np.int64(parts.n_feedback[component])
         if m == 0:
@@ -280,9 +393,9 @@ def evaluate_chosen(
                 values[i] += slope[i] * step
                 slope[i] = 0.0
             if not np.isfinite(step):
-                return False
-        elif not leads_out(low, high, block, tables, kept, ends):
-            return False
+                return component, 0
+        elif not leads_out(low, high, block, tables, kept, ends, False):
+            return component, 0
         elif m <= MOST_FEEDBACK:
             feedback = parts.feedback[low : low + m]
             # A sweep is an affine map F of the feedback positions: x = F(0) + J x.
@@ -290,7 +403,7 @@ def evaluate_chosen(
                 values[feedback[j]] = 0.0
             evaluate(0, low, high, block, tables, kept, nothing, values, no_slope)
             matrix = np.empty((m, m))
-            feedback_system(low, high, feedback, block, tables, chosen, one_slope, matrix)
+            feedback_system(low, high, feedback, block, tables, played, one_slope, matrix)
             for j in range(m):
                 x[j] = values[feedback[j]]
                 if kept.outcome[block.first[feedback[j], 0]] == NOT_CHOSEN:
@@ -298,7 +411,7 @@ def evaluate_chosen(
                     matrix[j] = 0.0
                     matrix[j, j] = 1.0
             if not solve_small(matrix, x[:m]):
-                return False
+                return component, 0
             for j in range(m):
                 values[feedback[j]] = x[j]
             evaluate(0, low, high, block, tables, kept, nothing, values, no_slope)
@@ -309,13 +422,13 @@ def evaluate_chosen(
                 low, high, block, tables, values, NO_ERRORS, kept, condensed
             )
             if accelerated_sweeps(rows, n_feedback, condensed, 0.0, accuracy, accuracy) < 0:
-                return False
+                return component, rows
             spread(low, high, condensed, values)
-    return True
+    return parts.n_feedback.shape[0], 0
 
 
 @inner_kernel
-def leads_out(low, high, block, tables, kept, ends):
+def leads_out(low, high, block, tables, kept, ends, by_pass):
     """Whether a way leads out of a component from each position, by the chosen actions.
 
     Parameters
@@ -325,10 +438,12 @@ def leads_out(low, high, block, tables, kept, ends):
     kept : Choice
         Skipped positions count as left.
     ends : (n,) uint32
-        Workspace.
+        Filled for the component: 1 where a way leads out.
+    by_pass : bool
+        Whether an outcome that passes the turn leads out.
     """
     first, throws, target = block.first, block.throws, block.target
-    lists, indptr = tables.lists, tables.indptr
+    lists, indptr, coefficient = tables.lists, tables.indptr, tables.coefficient
     outcome, lottery = kept.outcome, kept.lottery
     left = 0
     for i in range(index(low), index(high)):
@@ -347,10 +462,11 @@ def leads_out(low, high, block, tables, kept, ends):
             for _ in range(0 if ends[i] else n_throws):
                 number, o = index(lottery[s]), index(outcome[s])
                 s += ONE
-                for _ in range(index(indptr[number + ONE]) - index(indptr[number])):
+                for k in range(index(indptr[number]), index(indptr[number + ONE])):
                     to = index(target[o])
                     o += ONE
-                    if not ends[i] and (to < low or to >= high or ends[to]):
+                    passes = by_pass and coefficient[k] < 0.0
+                    if not ends[i] and (passes or to < low or to >= high or ends[to]):
                         ends[i] = True
                         left -= 1
     return left == 0

@@ -393,6 +393,44 @@ def merge(
     return Settled(merged, place, action[order], np.nan)
 
 
+def with_staying(graph: StateGraph) -> StateGraph:
+    """The graph with one more action of each state, the last: to stay for ever, for its worth.
+
+    Parameters
+    ----------
+    graph : StateGraph
+        One in which endless play has a worth.
+    """
+    states = np.arange(graph.n_states)
+    action = np.append(np.arange(graph.n_actions), np.full(graph.n_states, -1))
+    owner = np.append(graph.action_state, states)
+    order = np.argsort(owner, kind="stable")
+    return regroup(graph, states, action[order], owner[order], WORTH[graph.endless])
+
+
+def has_worth(graph: StateGraph) -> bool:
+    """Whether the rules say what endless play is worth."""
+    return graph.objective == "win" and graph.endless in WORTH
+
+
+def staying_for_worth(graph: StateGraph, usable: Mask) -> Mask:
+    """The states in which play goes round for ever by any usable actions: (n_states,) bool.
+
+    Those where this has a worth: not where both players keep the turn passing and the worth depends
+    on who stays.
+
+    Parameters
+    ----------
+    usable : (n_actions,) bool
+    """
+    if not has_worth(graph):
+        return np.zeros(graph.n_states, np.bool_)
+    if WORTH[graph.endless]:  # to pass the turn is a way out
+        onward = np.where(graph.outcome_passes, -1, graph.outcome_state)
+        graph = graph.with_arrays(outcome_state=onward.astype(graph.outcome_state.dtype))
+    return ways_out(graph, usable) < 0
+
+
 def no_value(settled: StateGraph) -> EndlessPlay:
     """The error for a graph where both players lose by going round, and may gain by it."""
     found = end_components(settled)

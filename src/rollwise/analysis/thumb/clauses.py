@@ -38,9 +38,11 @@ from rollwise.errors import UsageError
 from rollwise.game import is_set
 from rollwise.graph import StateGraph, unit_of
 from rollwise.graph.choices import actions_of, has_choice
+from rollwise.graph.endings import has_worth, with_staying
 from rollwise.graph.lotteries import spans
 from rollwise.graph.policies import Policy
 from rollwise.layers import layer_of_graph
+from rollwise.proofs.endless_play import endless_states
 from rollwise.thumb.features import Columns, Features
 from rollwise.thumb.language import (
     Clause,
@@ -185,6 +187,13 @@ class Setting:
         return cls(graph, optimal, states, columns.actions, offered, start, times)
 
 
+def _following(graph: StateGraph) -> Following:
+    """For evaluating policies of a graph; endless play has the worth that the rules give it."""
+    if has_worth(graph) and len(endless_states(graph)):
+        return Following(layer_of_graph(with_staying(graph)), graph.endless)
+    return Following(layer_of_graph(graph))
+
+
 class Scorer:
     """The losses of rules of one game.
 
@@ -216,7 +225,7 @@ class Scorer:
         seats = take_seats(graph, [None, optimal] if two else [None], begins)
         self.graph, self._seats, self._two = graph, seats, two
         self.of_the_sheet = setting.of_the_sheet
-        self._following = Following(layer_of_graph(seats.graph))
+        self._following = _following(seats.graph)
         self._begins = self._following.place[: len(begins) * (2 if two else 1)]
         self._starts = self._begins[:: len(begins)]
         self._timing = None
@@ -286,7 +295,7 @@ class Scorer:
         return self._begin.copy()
 
     def loss(self, taken: Taken, memory: Memory | None = None) -> float:
-        """The loss of some actions, mean over the seats; infinity for endless play.
+        """The loss of some actions, mean over the seats; infinity for endless play without a worth.
 
         Parameters
         ----------
@@ -298,7 +307,7 @@ class Scorer:
         return loss if loss > -SINGULAR * (1 + abs(self._best)) else np.inf
 
     def _worth(self, taken: Taken, memory: Memory) -> float:
-        """The worth of some actions, mean over the seats; minus infinity for endless play."""
+        """The worth of some actions, mean over the seats; minus infinity for an infinite loss."""
         self._following.take(memory, self._choices, self._arranged[taken])
         if not self._following.evaluate(memory, self._begins):
             return -np.inf

@@ -195,7 +195,8 @@ def distribution(
         # of further seats, may come more often
         plan, alike = plans[0], len(set(plans)) == 1
         fixed = graph.players == 2 and given is None and alike
-        fixed &= not (graph.has_draws or graph.is_score or plan.mixes)
+        draws = graph.has_draws or graph.endless == "draw"
+        fixed &= not (draws or graph.is_score or plan.mixes)
         resting = None if fixed else ties_in_play(graph, *plans, start=place)
         fractions = exact_distribution(graph, plan, count=count, state=place) if exact else None
         for seat, (found, share) in enumerate(results, 1):
@@ -242,8 +243,9 @@ def _results(
 
     results: list[tuple[Distribution, float | None]] = []
     for seat in seats_with_results(graph):
-        play = followed(graph, plans, seat)
-        if given is not None and not is_of_score(given):
+        on_the_way = given is not None and not is_of_score(given)
+        play = followed(graph, plans, seat, settles=not on_the_way)
+        if given is not None and on_the_way:
             event = numbered(given, members_of(game))
             results.append(distribution_given(play, event, state=state, count=count))
             continue
