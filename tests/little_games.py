@@ -591,3 +591,46 @@ class Search(Game):
 
     def reward(self, s, action):
         return action * (s.points + int(s.keys))
+
+
+class Marks(NamedTuple):
+    board: tuple[int, ...]
+
+
+class MarkedBoard(Game):
+    """Mark a cell of three rows of two: 1 is mine, and 2 theirs. The left column wins."""
+
+    def start(self):
+        return Marks((0,) * 6)
+
+    def actions(self, s):
+        for cell in range(6):
+            if s.board[cell] == 0:
+                yield cell
+
+    def outcomes(self, s, cell):
+        board = replaced(s.board, cell, 1)
+        full = True
+        for mark in board:
+            full = full and mark > 0
+        if board[0] == 1 and board[2] == 1 and board[4] == 1:
+            yield 1, WIN, s
+        elif full:
+            yield 1, DRAW, s
+        else:
+            yield 1, PASS, Marks(self.seen(board))
+
+    def seen(self, board):
+        """The board as the next player sees it: marks change sides."""
+        return tuple([2 if mark == 1 else 1 if mark == 2 else 0 for mark in board])
+
+    def cells(self, s):
+        marks = [boards.square(int(mark == 1), int(mark == 2)) for mark in s.board]
+        return [marks[0:2], marks[2:4], marks[4:6]]
+
+
+class TurnedBoard(MarkedBoard):
+    """As MarkedBoard, but the opponent sits on the other side of the board."""
+
+    def seen(self, board):
+        return tuple([2 if mark == 1 else 1 if mark == 2 else 0 for mark in board[::-1]])
