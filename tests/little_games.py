@@ -20,6 +20,7 @@ from rollwise import (
     boards,
     dice,
     parameter,
+    payoff,
     replaced,
     skip,
     won_by,
@@ -634,3 +635,28 @@ class TurnedBoard(MarkedBoard):
 
     def seen(self, board):
         return tuple([2 if mark == 1 else 1 if mark == 2 else 0 for mark in board[::-1]])
+
+
+class Bid(NamedTuple):
+    bid: int
+
+
+class Fortune(Game):
+    """One player pays out a fortune: a number with more digits than others have."""
+
+    players: ClassVar = 1
+    action_names: ClassVar = ("keep", "flip")
+
+    def start(self):
+        return Bid(0)
+
+    def actions(self, s):
+        yield 0
+        yield 1
+
+    def outcomes(self, s, action):
+        if action == 0:
+            yield 1, payoff(25000000175), s
+        else:
+            yield 1, payoff(4000000028), s
+            yield 1, payoff(0), s

@@ -13,6 +13,8 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 import pytest
 from cli_runner import run
+from little_games import Fortune, Gambler
+from stakes import Gammons
 
 import rollwise
 from rollwise.answer.evaluation import evaluate
@@ -214,6 +216,29 @@ def test_a_report_counts_players_moves_and_points():
     piglet = report(rollwise.solve(Piglet(target=3)))
     assert "at most 1 percentage point<" in piglet
     assert "at most 10 percentage points<" in piglet
+
+
+def words_of(page):
+    """The text of a page, without its tags."""
+    body = re.sub(r"<(script|style|svg).*?</\1>", "", page, flags=re.DOTALL)
+    return " ".join(re.sub("<[^>]*>", " ", body).split())
+
+
+def test_a_report_for_payoffs_says_what_they_are():
+    """They come at the end, are known there, and every length is told once."""
+    told = words_of(report(rollwise.solve(Fortune())))
+    assert "It is a game for one player, with a payoff at the end." in told
+    assert "it is an average of known payoffs, and" in told
+    assert told.count("With the best play every game takes") == 1
+    assert "a game for two players, with turns and payoffs." in words_of(
+        report(rollwise.solve(Gammons()))
+    )
+
+
+def test_moves_without_a_name_are_counted():
+    told = words_of(report(rollwise.solve(Gambler())))
+    assert "as the mover sees it. Each has one move." in told
+    assert "it is an average of known chances, and" in told
 
 
 def test_a_report_of_three_players_without_a_choice_has_no_best_play():

@@ -20,6 +20,7 @@ from rollwise.documents.model import Rows, html_of
 from rollwise.documents.solved import solved_document
 from rollwise.errors import RollwiseError, UsageError
 from rollwise.graph import THROW
+from rollwise.graph.naming import ONLY_MOVE
 from rollwise.numbers.printed import certified, how_many, rounded_up
 from rollwise.parameters import typed
 from rollwise.plot import plot
@@ -49,19 +50,20 @@ def what(facts: Facts) -> str:
     graph, game = solution.graph, solution.game
     described = "" if game is None else game.description
     parts = [f"<p>{marked(' '.join(p.split()))}</p>" for p in described.split("\n\n") if p.strip()]
+    one_ends = "a payoff" if graph.has_stakes else "a win or a loss"
+    seats_for = "turns and payoffs" if graph.has_stakes else "turns"
     aims = {
-        "win": "a game for one player, with a win or a loss at the end"
+        "win": f"a game for one player, with {one_ends} at the end"
         if graph.players == 1
-        else f"a game for {_COUNTS.get(graph.players, graph.players)} players, with turns",
+        else f"a game for {_COUNTS.get(graph.players, graph.players)} players, with {seats_for}",
         "maximize": "a game for one player; the most points are best",
         "minimize": "a game for one player; the fewest points are best",
     }
     if facts.is_average:
         aims["maximize"] = "a game for one player without an end; the best average counts"
-    stakes = ", for more than to win" if graph.has_stakes else ""
     who = "The player never has" if graph.players == 1 else "The players never have"
     fate = "" if facts.choice.any() else f" {who} a choice."
-    parts.append(f"<p>It is {aims[graph.objective]}{stakes}.{fate}</p>")
+    parts.append(f"<p>It is {aims[graph.objective]}.{fate}</p>")
     specs = {} if game is None else {spec.name: spec.about for spec in game.specs}
     if graph.parameters:
         heads = ("parameter", "value", "meaning")
@@ -75,10 +77,11 @@ def what(facts: Facts) -> str:
     acts = ", ".join(f"<b>{html.escape(name)}</b>" for name in names[:MOST_MOVES])
     if len(names) > MOST_MOVES:
         acts += f", and {len(names) - MOST_MOVES:,} more"
-    moves_are = "The moves are" if len(names) > 1 else "The only move is"
-    parts.append(
-        f"<p>A position is described by {fields}, as the mover sees it. {moves_are} {acts}.</p>"
-    )
+    if names == [ONLY_MOVE]:
+        moves_are = "Each has one move."
+    else:
+        moves_are = f"{'The moves are' if len(names) > 1 else 'The only move is'} {acts}."
+    parts.append(f"<p>A position is described by {fields}, as the mover sees it. {moves_are}</p>")
     return "\n".join(parts)
 
 
@@ -312,10 +315,11 @@ def _traps(facts: Facts, visits: NDArray[np.float64]) -> Iterator[tuple[int, str
 
 def scores(facts: Facts) -> str:
     """The distribution of scores and payoffs, or of the length of a game that is won or lost."""
-    if facts.solution.is_score:
-        with suppress(RollwiseError):
-            return embed(plot(facts.solution, "scores"), "scores")
-    return duration(facts)
+    if not facts.solution.is_score:
+        return duration(facts)
+    with suppress(RollwiseError):
+        return embed(plot(facts.solution, "scores"), "scores")
+    return ""
 
 
 def table(facts: Facts) -> str:
@@ -414,7 +418,7 @@ def certainty(facts: Facts) -> str:
 <b>{positions:,}</b> positions that can arise, with {moves:,} moves and
 {outcomes:,} outcomes. Then the positions were worked out backwards.
 Where the next move ends the game, {plain}. One step earlier it is an average of
-{known} known values, and the best move is the one with the best average; and so on, back
+known {known}, and the best move is the one with the best average; and so on, back
 to the start. Where positions lead round in a circle, the equations of the whole circle are solved
 together ({circles}).
 This is called dynamic programming. The answer:</p>
