@@ -27,6 +27,7 @@ from rollwise.game import Game
 from rollwise.graph import NO_THROW, ROLLS_LEFT, Outcome, State, StateGraph
 from rollwise.graph.layout import StateLayout
 from rollwise.graph.naming import ONLY_MOVE
+from rollwise.numbers.printed import amount
 from rollwise.numbers.shares import is_of_seats
 from rollwise.then import END, bits_of, is_over, payoff, round_the_table, skip
 from rollwise.words.game_words import Words
@@ -566,12 +567,12 @@ class Narrator:
         """
         if self.source.objective == "win":
             gain = outcome.action.reward
-            return f"gains {gain:g}" if gain > 0 else f"pays {-gain:g}" if gain else ""
+            return f"gains {amount(gain)}" if gain > 0 else f"pays {amount(-gain)}" if gain else ""
         made = self.points_of(action)
         if outcome.is_over or outcome.passes:
             costs = self.game is not None and self.game.base_game.objective == "average"
-            return f"{points + made:g} in all{', less the cost of time' if costs else ''}"
-        return f"{points + made:g} so far" if made else ""
+            return f"{amount(points + made)} in all{', less the cost of time' if costs else ''}"
+        return f"{amount(points + made)} so far" if made else ""
 
     def _thrown(self, action: int, faces: Sequence[int]) -> str:
         if faces:
@@ -710,7 +711,7 @@ def _winners(outcome: Outcome, names: Sequence[str]) -> str:
         return ""
     if outcome.graph.has_stakes:
         got = zip(names, outcome.shares, strict=True)
-        return dice.spoken(f"{name} {conjugated('get', name)} {x:g}" for name, x in got)
+        return dice.spoken(f"{name} {conjugated('get', name)} {amount(x)}" for name, x in got)
     shares = {name: x for name, x in zip(names, outcome.shares, strict=True) if x}
     if len(shares) == 1:
         (name,) = shares
