@@ -30,6 +30,7 @@ from rollwise.numbers.printed import (
     in_runs,
     percents,
     scaled,
+    with_minus,
 )
 
 VALUES = st.floats(allow_nan=False, allow_infinity=False)
@@ -146,6 +147,12 @@ def test_how_they_look() -> None:
 )
 def test_amounts_of_the_rules_are_written_in_full(number: float, text: str) -> None:
     assert amount(number) == text
+
+
+def test_only_numbers_get_the_mathematical_minus() -> None:
+    told = "hold-at-20: -0.422 (-2 to -1), ± 1e-13, low=-3, 2-1, <b>-5</b>, --rules 5, -x"
+    shown = "hold-at-20: −0.422 (−2 to −1), ± 1e-13, low=-3, 2-1, <b>−5</b>, --rules 5, -x"
+    assert with_minus(told) == shown
 
 
 def test_how_percentages_look() -> None:

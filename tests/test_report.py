@@ -33,7 +33,7 @@ from rollwise.plot import KINDS
 from rollwise.plot.pages import page
 from rollwise.report import report
 from rollwise.report.facts import Facts, encode
-from rollwise.then import AGAIN, LOSE, PASS, WIN
+from rollwise.then import AGAIN, LOSE, PASS, WIN, payoff
 
 pytestmark = pytest.mark.slow
 
@@ -233,6 +233,23 @@ def test_a_report_for_payoffs_says_what_they_are():
     assert "a game for two players, with turns and payoffs." in words_of(
         report(rollwise.solve(Gammons()))
     )
+
+
+class Debt(Fortune):
+    """All that can be had is a loss."""
+
+    def outcomes(self, s, action):
+        yield 1, payoff(-2 - action), s
+
+
+def test_reports_and_pictures_have_one_minus():
+    """Numbers below 0 have the sign of the axes, in words, tables and figures."""
+    told = words_of(report(rollwise.solve(Debt())))
+    assert "−2.0000 points" in told
+    assert not re.search(r"[ (]-[0-9]", told)
+    shown = rollwise.solve(Gammons()).plot("value").to_json()
+    assert "\\u2212" in shown
+    assert not re.search(r'"text":"[^"]*[ >(]-[0-9]', shown)
 
 
 def test_moves_without_a_name_are_counted():

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal, localcontext
 from typing import Any, NamedTuple
 
+MINUS = re.compile(r"(?<![\w.,)=−-])-(?=[\d.])")
 UNITS = {"": 1e9, "kb": 1e3, "mb": 1e6, "gb": 1e9, "kib": 2**10, "mib": 2**20, "gib": 2**30}
 MOST_DIGITS = 17  # enough to distinguish every double from its neighbours
 PERCENT_DIGITS = 6  # of the largest percentage of a column
@@ -87,6 +88,14 @@ def amount(number: float) -> str:
     """Points or a payoff of the rules: six digits, or more up to two behind the point."""
     whole = len(str(int(abs(number)))) if abs(number) < LARGEST_AMOUNT else 0
     return f"{number:.{max(6, whole + 2)}g}"
+
+
+def with_minus(text: str) -> str:
+    """A text for a page or a picture: its negative numbers have the mathematical sign.
+
+    What may be typed keeps its hyphens: names (hold-at-20), powers (e-13), settings (low=-3).
+    """
+    return MINUS.sub("−", text)
 
 
 def in_runs(numbers: Iterable[int]) -> str:

@@ -23,6 +23,7 @@ from rollwise import boards
 from rollwise.answer.solution import Solution
 from rollwise.boards import KINDS, Board, Cell
 from rollwise.graph.choices import outcome_action
+from rollwise.numbers.printed import with_minus
 from rollwise.plot.fields import field_text, often_met
 from rollwise.plot.style import BLUE, FONT, GREY, NARROW, ORANGE, WIDE, Picture, Sheet
 from rollwise.words import Narrator
@@ -310,7 +311,7 @@ def _other_side(cell: Cell) -> Cell:
 def _text(x: float, y: float, text: str, weight: str = "normal", anchor: str = "start") -> str:
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" fill="{INK}" font-weight="{weight}" '
-        f'text-anchor="{anchor}">{html.escape(text)}</text>'
+        f'text-anchor="{anchor}">{html.escape(with_minus(text))}</text>'
     )
 
 

@@ -303,9 +303,9 @@ class Sampled(Facts):
         gains = self.played.gains
         low, middle, high = np.quantile(gains, (0.1, 0.5, 0.9), method="inverted_cdf")
         return (
-            f"\n<p>Single games differ: one in ten brings at most {amount(low)}, half of them at most "
-            f"{amount(middle)}, and one in ten {amount(high)} or more ({self.about}; their mean is "
-            f"{estimated(self.played.mean, self.played.standard_error)}).</p>"
+            f"\n<p>Single games differ: one in ten brings at most {amount(low)}, half of them at "
+            f"most {amount(middle)}, and one in ten {amount(high)} or more ({self.about}; their "
+            f"mean is {estimated(self.played.mean, self.played.standard_error)}).</p>"
         )
 
     @property

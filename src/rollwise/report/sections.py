@@ -21,7 +21,7 @@ from rollwise.documents.solved import solved_document
 from rollwise.errors import RollwiseError, UsageError
 from rollwise.graph import THROW
 from rollwise.graph.naming import ONLY_MOVE
-from rollwise.numbers.printed import certified, how_many, rounded_up
+from rollwise.numbers.printed import certified, how_many, rounded_up, with_minus
 from rollwise.parameters import typed
 from rollwise.plot import plot
 from rollwise.plot.boards import Cards, different
@@ -68,7 +68,7 @@ def what(facts: Facts) -> str:
     if graph.parameters:
         heads = ("parameter", "value", "meaning")
         rows = [(name, typed(x), specs.get(name, "")) for name, x in graph.parameters.items()]
-        table = Rows(heads, rows, left=("parameter", "meaning"))
+        table = Rows(heads, rows, left=("parameter", "value", "meaning"))
         parts.append(html_of(["This report is for the game with", table], "parameters"))
     own = [name for name in graph.field_names if name not in graph.throw_names]
     fields = ", ".join(f"<code>{html.escape(name)}</code>" for name in own)
@@ -95,28 +95,28 @@ def _edge(facts: Facts) -> str:
     if solution.has_stakes:
         who = "the first player" if solution.graph.players == 2 else "the player"
         return (
-            f"<p class='big'>{solution.value:+z.4f} points</p>\n<p>This is the average gain of "
-            f"{who} a game with best play of all players. {_sure(facts)}</p>"
+            f"{_big(f'{solution.value:+z.4f} points')}\n<p>This is the average gain of {who} a "
+            f"game with best play of all players. {_sure(facts)}</p>"
         )
     if facts.is_average:
         number = certified(*average_of(solution))
         return (
-            f"<p class='big'>{number.number}</p>\n<p>This is the average of best play in the long "
+            f"{_big(number.number)}\n<p>This is the average of best play in the long "
             f"run ({number.sure}). Values of positions compare with it. Play goes on for ever: a "
             "game below is a cycle, until play returns to its beginning, and each unit of time "
             "costs this average.</p>"
         )
     if solution.is_score:
         return (
-            f"<p class='big'>{solution.value:z.4f} points</p>\n<p>This is the average score of "
-            f"best play. {_sure(facts)}</p>"
+            f"{_big(f'{solution.value:z.4f} points')}\n<p>This is the average score of best play. "
+            f"{_sure(facts)}</p>"
         )
     chance = 100 * (solution.win_probability or 0.0)
     draws = solution.space.has_draws
     if solution.graph.players == 1:
         half = " (a draw counts as half a win)" if draws else ""
         return (
-            f"<p class='big'>{chance:.2f} %</p>\n<p>This is the win probability of best "
+            f"{_big(f'{chance:.2f} %')}\n<p>This is the win probability of best "
             f"play{half}. {_sure(facts)}</p>"
         )
     other = 100 - chance
@@ -131,6 +131,11 @@ def _edge(facts: Facts) -> str:
         )
     half = " (A draw counts as half a win.)" if draws else ""
     return f"<p>{verdict}{half}</p>\n{seats.edge_bar(shares)}\n<p>{_sure(facts)}</p>"
+
+
+def _big(number: str) -> str:
+    """The result in large letters."""
+    return f"<p class='big'>{with_minus(number)}</p>"
 
 
 def _sure(facts: Facts) -> str:
