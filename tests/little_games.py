@@ -20,6 +20,7 @@ from rollwise import (
     boards,
     dice,
     parameter,
+    payoff,
     replaced,
     skip,
     won_by,
@@ -591,3 +592,71 @@ class Search(Game):
 
     def reward(self, s, action):
         return action * (s.points + int(s.keys))
+
+
+class Marks(NamedTuple):
+    board: tuple[int, ...]
+
+
+class MarkedBoard(Game):
+    """Mark a cell of three rows of two: 1 is mine, and 2 theirs. The left column wins."""
+
+    def start(self):
+        return Marks((0,) * 6)
+
+    def actions(self, s):
+        for cell in range(6):
+            if s.board[cell] == 0:
+                yield cell
+
+    def outcomes(self, s, cell):
+        board = replaced(s.board, cell, 1)
+        full = True
+        for mark in board:
+            full = full and mark > 0
+        if board[0] == 1 and board[2] == 1 and board[4] == 1:
+            yield 1, WIN, s
+        elif full:
+            yield 1, DRAW, s
+        else:
+            yield 1, PASS, Marks(self.seen(board))
+
+    def seen(self, board):
+        """The board as the next player sees it: marks change sides."""
+        return tuple([2 if mark == 1 else 1 if mark == 2 else 0 for mark in board])
+
+    def cells(self, s):
+        marks = [boards.square(int(mark == 1), int(mark == 2)) for mark in s.board]
+        return [marks[0:2], marks[2:4], marks[4:6]]
+
+
+class TurnedBoard(MarkedBoard):
+    """As MarkedBoard, but the opponent sits on the other side of the board."""
+
+    def seen(self, board):
+        return tuple([2 if mark == 1 else 1 if mark == 2 else 0 for mark in board[::-1]])
+
+
+class Bid(NamedTuple):
+    bid: int
+
+
+class Fortune(Game):
+    """One player pays out a fortune: a number with more digits than others have."""
+
+    players: ClassVar = 1
+    action_names: ClassVar = ("keep", "flip")
+
+    def start(self):
+        return Bid(0)
+
+    def actions(self, s):
+        yield 0
+        yield 1
+
+    def outcomes(self, s, action):
+        if action == 0:
+            yield 1, payoff(25000000175), s
+        else:
+            yield 1, payoff(4000000028), s
+            yield 1, payoff(0), s

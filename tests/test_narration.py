@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from cli_runner import output
-from little_games import Ladder, Lamplighters
+from little_games import Ladder, Lamplighters, MarkedBoard, TurnedBoard
 from play_games import Capture
 from throwing import Runners
 
@@ -320,6 +320,21 @@ def test_the_numbers_of_several_players_go_round_the_table():
         "Ann plays light: lit 0 → 2, turns_left 6 → 5; the turn passes to Bob",
         "Ann plays blow: next_lit 1 → 0, turns_left 6 → 5; the turn passes to Bob",
     ]
+
+
+@pytest.mark.parametrize("game", [MarkedBoard(), TurnedBoard()], ids=["in place", "turned"])
+def test_a_board_whose_marks_change_sides_is_no_field_of_the_mover(game):
+    """No cell is told as another one, and no mark of the mover as one of the opponent."""
+    graph = solve(game).graph
+    assert as_next_sees(graph) == (-1,) * 6
+    told = {Narrator(graph, game).outcome_text(int(a), 0) for s in graph.view for a in s.actions}
+    assert told == {"the turn passes", "wins", "a draw"}
+
+
+def test_the_parts_of_a_tuple_change_places_together():
+    """With one checker a point is mostly empty, and so are all others."""
+    graph = solve(find("two-sided-bear-off")(checkers=1)).graph
+    assert as_next_sees(graph) == (*range(6, 12), *range(6))
 
 
 if __name__ == "__main__":

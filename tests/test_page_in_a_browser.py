@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from browser import NINTH_SQUARE, OWN_PIECE, Browser, heading
-from tests.little_games import Faces, Hills, HostileNames, Lamplighters, PassAChip
+from tests.little_games import Faces, Fortune, Hills, HostileNames, Lamplighters, PassAChip
 from tests.test_enumerations import RULES
 
 import rollwise
@@ -408,6 +408,24 @@ def test_two_numbers_of_each_player_have_names_on_a_telephone(browser: Browser, 
         browser.visit(pages("faces")[0])
         assert browser.js(shown) == []
     finally:
+        browser.screen(1280, 800)
+
+
+@pytest.mark.parametrize("game", [Fortune(), LeftCenterRight(chips=1, players=4)])
+def test_results_fit_a_telephone(browser: Browser, tmp_path: Path, game: Game) -> None:
+    """A long number is broken, and the bar of seats shows all of each one's text."""
+    place = tmp_path / "report.html"
+    rollwise.solve(game).report(place)
+    browser.screen(375, 844)
+    try:
+        browser.call("Page.navigate", url=place.as_uri())
+        browser.wait("document.readyState === 'complete'")
+        assert browser.js("document.documentElement.scrollWidth") == 375
+        results = "[...document.querySelectorAll('.big, .edge, .edge div')]"
+        assert browser.js(f"{results}.length") > 0
+        assert browser.js(f"{results}.every(one => one.scrollWidth <= one.clientWidth)")
+    finally:
+        browser.leave()
         browser.screen(1280, 800)
 
 

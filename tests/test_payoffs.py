@@ -5,6 +5,7 @@ from __future__ import annotations
 import naive
 import numpy as np
 import pytest
+from little_games import Fortune
 from stakes import Alone, Collect, Counted, Ends, Gammons, Pays, Thrown
 
 import rollwise
@@ -135,3 +136,9 @@ def test_endless_play_with_rewards_has_a_remedy_that_works():
 
     with pytest.raises(EndlessPlay, match="away there, or count the turns in the state$"):
         rollwise.solve(Stalling())
+
+
+def test_a_payoff_is_told_in_full():
+    graph = rollwise.build(Fortune())
+    told = {outcome.ending_text for action in graph.view[0].actions for outcome in action.outcomes}
+    assert told == {"win 25000000175", "win 4000000028", "draw"}

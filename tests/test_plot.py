@@ -14,7 +14,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 import pytest
 from cli_runner import output, run
-from little_games import Faces, Ladder, Search, Shortest
+from little_games import Faces, Ladder, MarkedBoard, Search, Shortest, TurnedBoard
 from throwing import Runners, TwoBoxes
 
 import rollwise
@@ -35,6 +35,7 @@ from rollwise.games.threes import Threes
 from rollwise.graph import NO_THROW
 from rollwise.methods import run_method
 from rollwise.plot import Choices, plot
+from rollwise.plot.boards import Cards
 from rollwise.plot.fields import view
 from rollwise.plot.kinds.error import trace
 from rollwise.plot.kinds.limit import turn_field
@@ -142,6 +143,23 @@ def test_a_set_is_drawn_as_boards_and_never_as_its_number(kind):
     assert "126" not in figure.layout.meta["alt"]  # the set of all tiles
     with pytest.raises(UsageError, match="sets"):
         plot(solution, kind, x="open", y="throw")
+
+
+@pytest.mark.parametrize("game", [MarkedBoard(), TurnedBoard()], ids=["in place", "turned"])
+def test_the_frame_is_put_round_the_cell_of_the_best_move(game):
+    """However the opponent sees the board, and though its empty rows are alike."""
+    solution = solved(game)
+    graph, cards = solution.graph, Cards(solution)
+    n_frames = 0
+    for s in range(graph.n_states):
+        framed = re.findall(
+            r'<rect x="([^"]*)" y="([^"]*)"[^>]*stroke-width="3"', cards.html(s, "")
+        )
+        best = graph.view.action(solution.best_actions[s])
+        if not best.outcome(0).is_over:
+            n_frames += 1
+            assert framed == [(f"{best.label % 2 * 29 - 1:.1f}", f"{best.label // 2 * 29 - 1}")]
+    assert n_frames > 50
 
 
 def test_cells_where_an_action_is_never_best_are_hatched():

@@ -19,6 +19,7 @@ from rollwise.numbers.intervals import of_chance, of_mean, of_share
 from rollwise.numbers.printed import (
     POINTS,
     Printed,
+    amount,
     certified,
     chance,
     chances,
@@ -29,6 +30,7 @@ from rollwise.numbers.printed import (
     in_runs,
     percents,
     scaled,
+    with_minus,
 )
 
 VALUES = st.floats(allow_nan=False, allow_infinity=False)
@@ -130,6 +132,27 @@ def test_how_they_look() -> None:
     assert str(estimated(0.5433, 0.0123)) == "0.543 ± 0.012"
     assert str(estimated(17.25, 123.0)) == "20 ± 120"
     assert str(estimated(0.5, 0.0)) == "0.500000 ± 0"
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (2, "2"),
+        (-0.5, "-0.5"),
+        (1 / 3, "0.333333"),
+        (4000000028, "4000000028"),
+        (-25000000175.25, "-25000000175.25"),
+        (1e300, "1e+300"),
+    ],
+)
+def test_amounts_of_the_rules_are_written_in_full(number: float, text: str) -> None:
+    assert amount(number) == text
+
+
+def test_only_numbers_get_the_mathematical_minus() -> None:
+    told = "hold-at-20: -0.422 (-2 to -1), ± 1e-13, low=-3, 2-1, <b>-5</b>, --rules 5, -x"
+    shown = "hold-at-20: −0.422 (−2 to −1), ± 1e-13, low=-3, 2-1, <b>−5</b>, --rules 5, -x"
+    assert with_minus(told) == shown
 
 
 def test_how_percentages_look() -> None:

@@ -13,6 +13,8 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 import pytest
 from cli_runner import run
+from little_games import Fortune, Gambler
+from stakes import Gammons
 
 import rollwise
 from rollwise.answer.evaluation import evaluate
@@ -31,7 +33,7 @@ from rollwise.plot import KINDS
 from rollwise.plot.pages import page
 from rollwise.report import report
 from rollwise.report.facts import Facts, encode
-from rollwise.then import AGAIN, LOSE, PASS, WIN
+from rollwise.then import AGAIN, LOSE, PASS, WIN, payoff
 
 pytestmark = pytest.mark.slow
 
@@ -214,6 +216,46 @@ def test_a_report_counts_players_moves_and_points():
     piglet = report(rollwise.solve(Piglet(target=3)))
     assert "at most 1 percentage point<" in piglet
     assert "at most 10 percentage points<" in piglet
+
+
+def words_of(page):
+    """The text of a page, without its tags."""
+    body = re.sub(r"<(script|style|svg).*?</\1>", "", page, flags=re.DOTALL)
+    return " ".join(re.sub("<[^>]*>", " ", body).split())
+
+
+def test_a_report_for_payoffs_says_what_they_are():
+    """They come at the end, are known there, and every length is told once."""
+    told = words_of(report(rollwise.solve(Fortune())))
+    assert "It is a game for one player, with a payoff at the end." in told
+    assert "it is an average of known payoffs, and" in told
+    assert told.count("With the best play every game takes") == 1
+    assert "a game for two players, with turns and payoffs." in words_of(
+        report(rollwise.solve(Gammons()))
+    )
+
+
+class Debt(Fortune):
+    """All that can be had is a loss."""
+
+    def outcomes(self, s, action):
+        yield 1, payoff(-2 - action), s
+
+
+def test_reports_and_pictures_have_one_minus():
+    """Numbers below 0 have the sign of the axes, in words, tables and figures."""
+    told = words_of(report(rollwise.solve(Debt())))
+    assert "−2.0000 points" in told
+    assert not re.search(r"[ (]-[0-9]", told)
+    shown = rollwise.solve(Gammons()).plot("value").to_json()
+    assert "\\u2212" in shown
+    assert not re.search(r'"text":"[^"]*[ >(]-[0-9]', shown)
+
+
+def test_moves_without_a_name_are_counted():
+    told = words_of(report(rollwise.solve(Gambler())))
+    assert "as the mover sees it. Each has one move." in told
+    assert "it is an average of known chances, and" in told
 
 
 def test_a_report_of_three_players_without_a_choice_has_no_best_play():

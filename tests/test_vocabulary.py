@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rollwise import END, Game, build
+from rollwise import END, PASS, Game, build, solve
 from rollwise.analysis.observed_scores import read_plays
 from rollwise.answer.references import Policies
 from rollwise.coach import Table
-from rollwise.errors import UsageError
+from rollwise.errors import RollwiseError, UsageError
 from rollwise.graph.naming import Vocabulary
 
 
@@ -176,3 +176,21 @@ def test_a_forced_action_without_a_name_is_told_in_words():
     for vocabulary in (mixed, alone):
         for typed in ("the only move", "0"):
             assert vocabulary.find([0], typed) == vocabulary.find_typed([0], typed) == 0
+
+
+class Round(Game):
+    """The only move changes nothing."""
+
+    def start(self):
+        return Box(0)
+
+    def actions(self, s):
+        yield 0
+
+    def outcomes(self, s, action):
+        yield 1, PASS, s
+
+
+def test_errors_call_a_move_without_a_name_the_only_one():
+    with pytest.raises(RollwiseError, match="left=0 with the only move. Rules"):
+        solve(Round())

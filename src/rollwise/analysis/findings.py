@@ -22,7 +22,7 @@ from rollwise.game import Game
 from rollwise.graph import KEEP, THROW, StateGraph
 from rollwise.graph.choices import outcome_action
 from rollwise.graph.lotteries import pointers
-from rollwise.graph.naming import listed
+from rollwise.graph.naming import acting, listed
 from rollwise.hooks import HOOKS
 from rollwise.reach import functions_reached, names_in
 
@@ -295,7 +295,7 @@ def look_at_progress(
             "error",
             "progress",
             f"it falls from {as_progress(reached[s])} to {as_progress(reached[t])} in the state "
-            f"{graph.state_text(s)} with the action {graph.view.action(a)}; "
+            f"{graph.state_text(s)} with {acting(graph.view.action(a).name)}; "
             f"{rules.no_outcome_lowers}",
         )
     else:

@@ -52,6 +52,7 @@ from rollwise.numbers.printed import (
     in_common,
     percents,
     rounded_up,
+    with_minus,
 )
 
 if TYPE_CHECKING:
@@ -248,7 +249,7 @@ def html_of(blocks: Iterable[str | Rows], name: str = "table") -> str:
         elif isinstance(block, Aligned):
             parts.append(f"<pre>{html.escape(block)}</pre>")
         elif block.strip():
-            parts.append(f"<p>{html.escape(block.strip())}</p>")
+            parts.append(f"<p>{html.escape(with_minus(block.strip()))}</p>")
     return "\n".join(parts)
 
 
@@ -272,11 +273,15 @@ def text_of(blocks: Iterable[str | Rows]) -> str:
 
 def _html_table(rows: Rows, name: str) -> str:
     """A table; columns of text have the class ``text``."""
-    kinds = [" class='text'" if head in rows.left else "" for head in rows.heads]
+    texts = [head in rows.left for head in rows.heads]
 
     def line(cells: Iterable[str], tag: str, more: str = "") -> str:
-        pairs = zip(kinds, cells, strict=True)
-        return "".join(f"<{tag}{more}{kind}>{html.escape(x)}</{tag}>" for kind, x in pairs)
+        return "".join(
+            f"<{tag}{more} class='text'>{html.escape(cell)}</{tag}>"
+            if is_text
+            else f"<{tag}{more}>{html.escape(with_minus(cell))}</{tag}>"
+            for is_text, cell in zip(texts, cells, strict=True)
+        )
 
     head = ""
     if any(map(str.strip, rows.heads)):

@@ -25,6 +25,7 @@ class GamblersProblem(Game):
     capital: int = parameter(50, at_least=1, about="capital at the start")
     goal: int = parameter(100, at_least=2, about="capital that wins")
     p: Fraction = parameter(Fraction(2, 5), at_least=0, at_most=1, about="chance of heads")
+    heading: ClassVar = "Gambler's Problem"
     players: ClassVar = 1
     action_unit: ClassVar = ("coin", "coins")
 

@@ -80,7 +80,7 @@ def folded(tiles: tuple[int, ...], columns: int, rows: int) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class TwentyFortyEight(Game):
-    """Tiles slide to one side, and equal ones merge. Then a 2 or, once of ten, a 4 appears.
+    """Tiles slide to one side, and equal ones merge. Then a 2 or, once in ten, a 4 appears.
 
     Two tiles are there at the beginning; under `even` all openings are equally likely. The
     `target` tile wins, and a full board without a move loses. Boards that are reflections of each

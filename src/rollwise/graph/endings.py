@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from rollwise.errors import EndlessPlay
 from rollwise.graph import StateGraph
 from rollwise.graph.lotteries import Components, pointers, spans
+from rollwise.graph.naming import acting
 from rollwise.graph.view import sign_of
 from rollwise.numbers.printed import how_many
 
@@ -514,6 +515,6 @@ def describe(
     for s in states[:shown].tolist():
         state = graph.view[s]
         staying = next((action for action in state.actions if stays[action]), state.actions[0])
-        places.append(f"{state} with the action {staying}")
+        places.append(f"{state} with {acting(staying.name)}")
     more = len(states) - shown
     return "; ".join(places) + (f" and {how_many(more, 'more state')}" if more > 0 else "")

@@ -28,6 +28,11 @@ ONLY_MOVE = "the only move"  # the name of action 0 without a name, where there 
 Words = Mapping[str, Mapping[int, str]]  # of numbers in fields, by the name of the field
 
 
+def acting(name: str) -> str:
+    """An action in a sentence, by its name: "the action roll", or "the only move"."""
+    return name if name == ONLY_MOVE else f"the action {name}"
+
+
 def title_of(game: str, parameters: Mapping[str, Any]) -> str:
     """A game with its parameters, as typed on the command line."""
     return " ".join([game, *(f"{name}={typed(value)}" for name, value in parameters.items())])

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from rollwise.errors import UnknownState
 from rollwise.graph.naming import KEEP, NO_THROW, ROLLS_LEFT, THROW, listed
+from rollwise.numbers.printed import amount
 from rollwise.numbers.shares import seat_names, shares_of
 
 if TYPE_CHECKING:
@@ -525,10 +526,10 @@ class Outcome(_Element):
         ending = self.ending or ""
         if self.graph.players > 2 and ending:
             if self.graph.has_stakes:
-                return f"payoffs {' '.join(f'{x:g}' for x in self.shares)}"
+                return f"payoffs {' '.join(map(amount, self.shares))}"
             return "shared by all" if len(set(self.shares)) == 1 else self._winners
         if ending in ("win", "lose") and self.graph.has_stakes:
-            return f"{ending} {abs(self.payoff):g}"
+            return f"{ending} {amount(abs(self.payoff))}"
         return ending
 
     @property

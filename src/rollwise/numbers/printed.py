@@ -18,12 +18,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal, localcontext
 from typing import Any, NamedTuple
 
+MINUS = re.compile(r"(?<![\w.,)=−-])-(?=[\d.])")
 UNITS = {"": 1e9, "kb": 1e3, "mb": 1e6, "gb": 1e9, "kib": 2**10, "mib": 2**20, "gib": 2**30}
 MOST_DIGITS = 17  # enough to distinguish every double from its neighbours
 PERCENT_DIGITS = 6  # of the largest percentage of a column
 POINTS = "percentage points"  # of differences of percentages
 ZERO_DIGITS = 15  # behind the point, of a column of zeros
 LONGEST = 24  # places before or behind the point; beyond them powers of ten are written
+LARGEST_AMOUNT = 1e13  # written without a power of ten, with two digits behind the point
 CHANCE_ROUNDING = 2.0**-51  # of a probability computed from doubles by four operations
 EXACT = Context(prec=4000, Emax=10**6, Emin=-(10**6), rounding=ROUND_HALF_EVEN)
 
@@ -80,6 +82,20 @@ class Printed(NamedTuple):
 def how_many(n: int, one: str, many: str = "") -> str:
     """So many things: ``"1 state"`` and ``"6,897 states"``, ``"1 die"`` and ``"2 dice"``."""
     return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
+def amount(number: float) -> str:
+    """Points or a payoff of the rules: six digits, or more up to two behind the point."""
+    whole = len(str(int(abs(number)))) if abs(number) < LARGEST_AMOUNT else 0
+    return f"{number:.{max(6, whole + 2)}g}"
+
+
+def with_minus(text: str) -> str:
+    """A text for a page or a picture: its negative numbers have the mathematical sign.
+
+    What may be typed keeps its hyphens: names (hold-at-20), powers (e-13), settings (low=-3).
+    """
+    return MINUS.sub("−", text)
 
 
 def in_runs(numbers: Iterable[int]) -> str:

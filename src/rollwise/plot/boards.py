@@ -11,8 +11,8 @@ import base64
 import html
 import textwrap
 from collections.abc import Callable, Sequence
-from functools import cached_property
-from itertools import accumulate
+from functools import cached_property, partial
+from itertools import accumulate, product
 from typing import Any
 
 import numpy as np
@@ -22,12 +22,15 @@ from numpy.typing import NDArray
 from rollwise import boards
 from rollwise.answer.solution import Solution
 from rollwise.boards import KINDS, Board, Cell
+from rollwise.graph.choices import outcome_action
+from rollwise.numbers.printed import with_minus
 from rollwise.plot.fields import field_text, often_met
 from rollwise.plot.style import BLUE, FONT, GREY, NARROW, ORANGE, WIDE, Picture, Sheet
 from rollwise.words import Narrator
 from rollwise.words.narration import as_next_sees
 
 MOST, MOST_TRIED = 12, 1_000  # boards of a figure, and positions looked at
+PASSES = 200  # of turns, from which it is read how opponents see a board
 SIDE, LETTER, LINE = 26, 7.2, 17  # of a cell, of a letter, and between lines: pixels
 CARD = 264  # width of a board with its text
 PIPS = {
@@ -225,12 +228,24 @@ class Cards:
         if not board or len(outcomes) != 1 or outcomes[0].is_over:
             return set()
         after = self.narrator.cells(outcomes[0].target)
-        passes = outcomes[0].passes
-        seen = _turned(after) if passes else [after]
-        return min((_differing(board, other, in_order=not passes) for other in seen), key=len)
+        return self._across(board, after) if outcomes[0].passes else _differing(board, after)
+
+    @cached_property
+    def _across(self) -> Callable[[Board, Board], set[tuple[int, int]]]:
+        """The cells changed at a PASS: opponents see a board in the way that explains most passes.
+
+        One position can't tell which way this is: on an empty board, many ways change one cell.
+        """
+        graph, cells = self.solution.graph, self.narrator.cells
+        passes = np.flatnonzero((graph.outcome_passes > 0) & (graph.outcome_state >= 0))
+        passes = passes[:: max(1, len(passes) // PASSES)]
+        befores = graph.action_state[outcome_action(graph)[passes]].tolist()
+        afters = graph.outcome_state[passes].tolist()
+        boards = [(cells(s), cells(t)) for s, t in zip(befores, afters, strict=True)]
+        return min(_ways_across(), key=lambda way: sum(len(way(*pair)) for pair in boards))
 
 
-def _differing(board: Board, other: Board, *, in_order: bool) -> set[tuple[int, int]]:
+def _differing(board: Board, other: Board, *, in_order: bool = True) -> set[tuple[int, int]]:
     """The cells of a board without their like in another; rows may stand elsewhere in that one."""
     left = [list(row) for row in other]
     rows = list(enumerate(map(list, board)))
@@ -248,11 +263,38 @@ def _differing(board: Board, other: Board, *, in_order: bool) -> set[tuple[int, 
     }
 
 
-def _turned(board: Board) -> list[Board]:
-    """A board as its opponent may see it: pieces change sides, and rows and columns their order."""
-    swapped = [[_other_side(cell) for cell in row] for row in board]
-    rows = swapped, swapped[::-1]
-    return [list(side) for one in rows for side in (one, [row[::-1] for row in one])]
+def _ways_across() -> list[Callable[[Board, Board], set[tuple[int, int]]]]:
+    """The cells that change for an opponent who may see the board otherwise; plain ways first.
+
+    Pieces may change sides, and rows and columns their order: from behind, by halves, or any.
+    """
+    ways = product((True, False), (True, False), (_as_is, _from_behind, _by_halves), (False, True))
+    return [partial(_changed_across, *way) for way in ways]
+
+
+def _changed_across(
+    in_order: bool,
+    swaps: bool,
+    turned: Callable[[Sequence[Any]], list[Any]],
+    mirrors: bool,
+    board: Board,
+    after: Board,
+) -> set[tuple[int, int]]:
+    rows = [[_other_side(cell) if swaps else cell for cell in row] for row in turned(after)]
+    return _differing(board, [row[::-1] if mirrors else row for row in rows], in_order=in_order)
+
+
+def _as_is(rows: Sequence[Any]) -> list[Any]:
+    return list(rows)
+
+
+def _from_behind(rows: Sequence[Any]) -> list[Any]:
+    return list(rows[::-1])
+
+
+def _by_halves(rows: Sequence[Any]) -> list[Any]:
+    half = len(rows) // 2
+    return [*rows[half:], *rows[:half]]
 
 
 def _other_side(cell: Cell) -> Cell:
@@ -269,7 +311,7 @@ def _other_side(cell: Cell) -> Cell:
 def _text(x: float, y: float, text: str, weight: str = "normal", anchor: str = "start") -> str:
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" fill="{INK}" font-weight="{weight}" '
-        f'text-anchor="{anchor}">{html.escape(text)}</text>'
+        f'text-anchor="{anchor}">{html.escape(with_minus(text))}</text>'
     )
 
 

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rollwise.errors import RollwiseError, UsageError
+from rollwise.numbers.printed import with_minus
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -201,7 +202,7 @@ def embed(figure: Figure, name: str) -> str:
     heights = f"--wide: {meta['wide']['height']:.0f}px; --narrow: {meta['narrow']['height']:.0f}px"
     return (
         f'<div class="figure" id="{html.escape(name)}" style="{heights}" role="figure" '
-        f'aria-label="{html.escape(meta["alt"])}"></div>\n'
+        f'aria-label="{html.escape(with_minus(meta["alt"]))}"></div>\n'
         f"{packed(figure.to_json(), f'{name}-data')}\n"
         f"<script>rollwiseFigure({json.dumps(name)});</script>"
     )

@@ -19,8 +19,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 
+from rollwise.numbers.printed import with_minus
 from rollwise.plot.pages import page
 
 WIDE, NARROW = 1100, 400
@@ -34,6 +36,7 @@ GREY = "#8a8a8a"
 FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', Helvetica, Arial, sans-serif"
 GRID = "rgba(128,128,128,0.25)"
 
+SHOWN = ("text", "hovertext", "ticktext", "customdata", "alt")  # parts of a figure with words
 TITLE_SIZE, NOTE_SIZE = 17, 12
 LEFT = 64  # least width of the left margin, in pixels
 
@@ -290,10 +293,28 @@ def step(low: float, high: float, most: int) -> int:
     return max(1, int(wanted / 1000 + 1) * 1000)
 
 
+def _with_minus(part: Any, *, is_shown: bool) -> Any:
+    """A part of a figure, with the mathematical sign in all shown texts."""
+    if isinstance(part, dict):
+        return {
+            name: _with_minus(one, is_shown=is_shown or name in SHOWN) for name, one in part.items()
+        }
+    if isinstance(part, np.ndarray) and part.dtype.kind in "OU" and is_shown:
+        shown = [_with_minus(one, is_shown=True) for one in part.ravel().tolist()]
+        return np.array(shown, object).reshape(part.shape)
+    if isinstance(part, list | tuple):
+        return type(part)(_with_minus(one, is_shown=is_shown) for one in part)
+    return with_minus(part) if isinstance(part, str) and is_shown else part
+
+
 class Picture(go.Figure):  # type: ignore[misc]
     """A Plotly figure, visible in an exported notebook as well."""
 
     _ipython_display_ = None  # Plotly's; IPython would prefer it to the bundle
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figure as it is shown and written."""
+        return dict(_with_minus(super().to_dict(), is_shown=False))
 
     def _repr_mimebundle_(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         bundle = dict(super()._repr_mimebundle_(*args, **kwargs) or {})

@@ -39,7 +39,7 @@ from rollwise.games import find_installed
 from rollwise.graph import sign_of, title_of, win_probability
 from rollwise.graph.choices import has_choice, is_throw
 from rollwise.graph.policies import ties_in_play
-from rollwise.numbers.printed import estimated
+from rollwise.numbers.printed import amount, estimated
 from rollwise.plot.fields import field_text, shown_costs, shown_values
 from rollwise.plot.kinds.amounts import second_best_costs
 from rollwise.plot.kinds.policy import best_classes
@@ -303,9 +303,9 @@ class Sampled(Facts):
         gains = self.played.gains
         low, middle, high = np.quantile(gains, (0.1, 0.5, 0.9), method="inverted_cdf")
         return (
-            f"\n<p>Single games differ: one in ten brings at most {low:g}, half of them at most "
-            f"{middle:g}, and one in ten {high:g} or more ({self.about}; their mean is "
-            f"{estimated(self.played.mean, self.played.standard_error)}).</p>"
+            f"\n<p>Single games differ: one in ten brings at most {amount(low)}, half of them at "
+            f"most {amount(middle)}, and one in ten {amount(high)} or more ({self.about}; their "
+            f"mean is {estimated(self.played.mean, self.played.standard_error)}).</p>"
         )
 
     @property

@@ -20,7 +20,8 @@ from rollwise.documents.model import Rows, html_of
 from rollwise.documents.solved import solved_document
 from rollwise.errors import RollwiseError, UsageError
 from rollwise.graph import THROW
-from rollwise.numbers.printed import certified, how_many, rounded_up
+from rollwise.graph.naming import ONLY_MOVE
+from rollwise.numbers.printed import certified, how_many, rounded_up, with_minus
 from rollwise.parameters import typed
 from rollwise.plot import plot
 from rollwise.plot.boards import Cards, different
@@ -49,24 +50,25 @@ def what(facts: Facts) -> str:
     graph, game = solution.graph, solution.game
     described = "" if game is None else game.description
     parts = [f"<p>{marked(' '.join(p.split()))}</p>" for p in described.split("\n\n") if p.strip()]
+    one_ends = "a payoff" if graph.has_stakes else "a win or a loss"
+    seats_for = "turns and payoffs" if graph.has_stakes else "turns"
     aims = {
-        "win": "a game for one player, with a win or a loss at the end"
+        "win": f"a game for one player, with {one_ends} at the end"
         if graph.players == 1
-        else f"a game for {_COUNTS.get(graph.players, graph.players)} players, with turns",
+        else f"a game for {_COUNTS.get(graph.players, graph.players)} players, with {seats_for}",
         "maximize": "a game for one player; the most points are best",
         "minimize": "a game for one player; the fewest points are best",
     }
     if facts.is_average:
         aims["maximize"] = "a game for one player without an end; the best average counts"
-    stakes = ", for more than to win" if graph.has_stakes else ""
     who = "The player never has" if graph.players == 1 else "The players never have"
     fate = "" if facts.choice.any() else f" {who} a choice."
-    parts.append(f"<p>It is {aims[graph.objective]}{stakes}.{fate}</p>")
+    parts.append(f"<p>It is {aims[graph.objective]}.{fate}</p>")
     specs = {} if game is None else {spec.name: spec.about for spec in game.specs}
     if graph.parameters:
         heads = ("parameter", "value", "meaning")
         rows = [(name, typed(x), specs.get(name, "")) for name, x in graph.parameters.items()]
-        table = Rows(heads, rows, left=("parameter", "meaning"))
+        table = Rows(heads, rows, left=("parameter", "value", "meaning"))
         parts.append(html_of(["This report is for the game with", table], "parameters"))
     own = [name for name in graph.field_names if name not in graph.throw_names]
     fields = ", ".join(f"<code>{html.escape(name)}</code>" for name in own)
@@ -75,10 +77,11 @@ def what(facts: Facts) -> str:
     acts = ", ".join(f"<b>{html.escape(name)}</b>" for name in names[:MOST_MOVES])
     if len(names) > MOST_MOVES:
         acts += f", and {len(names) - MOST_MOVES:,} more"
-    moves_are = "The moves are" if len(names) > 1 else "The only move is"
-    parts.append(
-        f"<p>A position is described by {fields}, as the mover sees it. {moves_are} {acts}.</p>"
-    )
+    if names == [ONLY_MOVE]:
+        moves_are = "Each has one move."
+    else:
+        moves_are = f"{'The moves are' if len(names) > 1 else 'The only move is'} {acts}."
+    parts.append(f"<p>A position is described by {fields}, as the mover sees it. {moves_are}</p>")
     return "\n".join(parts)
 
 
@@ -92,28 +95,28 @@ def _edge(facts: Facts) -> str:
     if solution.has_stakes:
         who = "the first player" if solution.graph.players == 2 else "the player"
         return (
-            f"<p class='big'>{solution.value:+z.4f} points</p>\n<p>This is the average gain of "
-            f"{who} a game with best play of all players. {_sure(facts)}</p>"
+            f"{_big(f'{solution.value:+z.4f} points')}\n<p>This is the average gain of {who} a "
+            f"game with best play of all players. {_sure(facts)}</p>"
         )
     if facts.is_average:
         number = certified(*average_of(solution))
         return (
-            f"<p class='big'>{number.number}</p>\n<p>This is the average of best play in the long "
+            f"{_big(number.number)}\n<p>This is the average of best play in the long "
             f"run ({number.sure}). Values of positions compare with it. Play goes on for ever: a "
             "game below is a cycle, until play returns to its beginning, and each unit of time "
             "costs this average.</p>"
         )
     if solution.is_score:
         return (
-            f"<p class='big'>{solution.value:z.4f} points</p>\n<p>This is the average score of "
-            f"best play. {_sure(facts)}</p>"
+            f"{_big(f'{solution.value:z.4f} points')}\n<p>This is the average score of best play. "
+            f"{_sure(facts)}</p>"
         )
     chance = 100 * (solution.win_probability or 0.0)
     draws = solution.space.has_draws
     if solution.graph.players == 1:
         half = " (a draw counts as half a win)" if draws else ""
         return (
-            f"<p class='big'>{chance:.2f} %</p>\n<p>This is the win probability of best "
+            f"{_big(f'{chance:.2f} %')}\n<p>This is the win probability of best "
             f"play{half}. {_sure(facts)}</p>"
         )
     other = 100 - chance
@@ -128,6 +131,11 @@ def _edge(facts: Facts) -> str:
         )
     half = " (A draw counts as half a win.)" if draws else ""
     return f"<p>{verdict}{half}</p>\n{seats.edge_bar(shares)}\n<p>{_sure(facts)}</p>"
+
+
+def _big(number: str) -> str:
+    """The result in large letters."""
+    return f"<p class='big'>{with_minus(number)}</p>"
 
 
 def _sure(facts: Facts) -> str:
@@ -312,10 +320,11 @@ def _traps(facts: Facts, visits: NDArray[np.float64]) -> Iterator[tuple[int, str
 
 def scores(facts: Facts) -> str:
     """The distribution of scores and payoffs, or of the length of a game that is won or lost."""
-    if facts.solution.is_score:
-        with suppress(RollwiseError):
-            return embed(plot(facts.solution, "scores"), "scores")
-    return duration(facts)
+    if not facts.solution.is_score:
+        return duration(facts)
+    with suppress(RollwiseError):
+        return embed(plot(facts.solution, "scores"), "scores")
+    return ""
 
 
 def table(facts: Facts) -> str:
@@ -414,7 +423,7 @@ def certainty(facts: Facts) -> str:
 <b>{positions:,}</b> positions that can arise, with {moves:,} moves and
 {outcomes:,} outcomes. Then the positions were worked out backwards.
 Where the next move ends the game, {plain}. One step earlier it is an average of
-{known} known values, and the best move is the one with the best average; and so on, back
+known {known}, and the best move is the one with the best average; and so on, back
 to the start. Where positions lead round in a circle, the equations of the whole circle are solved
 together ({circles}).
 This is called dynamic programming. The answer:</p>
