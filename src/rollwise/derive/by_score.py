@@ -61,8 +61,8 @@ def require_final_score(game: Game | None) -> None:
     """
     if game is not None and (rules := game.made_from).objective == "average":
         raise UsageError(
-            f"{title_of(rules.name, rules.parameters)} goes on for ever, and has an average instead "
-            f"of final scores: `rollwise solve` tells it; rules that end, with "
+            f"{title_of(rules.name, rules.parameters)} goes on for ever, and has an average "
+            f"instead of final scores: `rollwise solve` tells it; rules that end, with "
             'objective = "maximize", have scores'
         )
 

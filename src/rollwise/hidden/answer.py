@@ -300,9 +300,9 @@ def _plain(number: Any) -> Any:
 
 def _shows(fields: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
     """Whether fields, or the numbers of tuples among them, are as wanted (see `_plain`)."""
-    numbers = {**{name: _plain(field) for name, field in fields.items()}, **spread(dict(fields))}
-    wrong = [name for name, x in wanted.items() if name not in numbers or numbers[name] != x]
-    return not wrong
+    numbers = {name: _plain(field) for name, field in fields.items()}
+    numbers |= spread(fields)
+    return all(name in numbers and numbers[name] == x for name, x in wanted.items())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
