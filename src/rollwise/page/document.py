@@ -52,7 +52,7 @@ MADE_BY = f"rollwise {__version__}"
 FORMAT = 1
 SAMPLE = 10_000  # outcomes examined for the fields that change within a turn
 
-Api = Mapping[str, bool]
+Api = Mapping[str, bool | str]
 
 
 class OpenFacts(NamedTuple):

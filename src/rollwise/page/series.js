@@ -1,7 +1,7 @@
 // A series of games: a tally, the mistakes, and the games to save.
 
 import { button, el, picture, table } from "./dom.js";
-import { asked } from "./open_game.js";
+import { asked, queryOf } from "./open_game.js";
 import { recordOf } from "./record.js";
 import { download } from "./share.js";
 import { SAY } from "./strings.js";
@@ -29,7 +29,7 @@ export class Series {
   // Have the server keep a game, as it was when it was over first.
   #post(session, names) {
     this.posted.add(session);
-    asked(`api/history${location.search}`, { method: "POST", headers: { "content-type": "application/json" },
+    asked(`api/history?${queryOf(this.game.head)}`, { method: "POST", headers: { "content-type": "application/json" },
       body: JSON.stringify(recordOf(this.game, session, names)) }).catch(() => (this.isLost = true));
   }
 

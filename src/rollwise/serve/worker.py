@@ -328,7 +328,9 @@ def _page(answer: Any, question: Mapping[str, Any]) -> str:
     from rollwise.coach.table import Table
     from rollwise.page import OpenFacts, TooLargeForPage, open_page, page
 
-    api = {"keeps": question["keeps"], "has_file": False}
+    api: dict[str, bool | str] = {"keeps": question["keeps"], "has_file": False}
+    if question["rules"]:
+        api["rules"] = question["rules"]
     table = Table.of(answer, answer.game)
     if answer.is_whole:
         is_small = answer.graph.n_outcomes <= PACKED_AT_ONCE or answer.profile is not None
