@@ -249,6 +249,16 @@ def cells_by_hand(solution, named, axes, throw, rolls_left):
     return found
 
 
+def test_a_position_may_be_typed_as_in_an_address(client):
+    """An error says `Write state=banked=0,...`; a form has the fields alone."""
+    answers = [
+        client.get(f"/api/advise?{PIG}&state={more}banked=0,rival=0,turn=3")
+        for more in ("", "state=")
+    ]
+    assert [answer.status_code for answer in answers] == [200, 200]
+    assert answers[0].json() == answers[1].json()
+
+
 @pytest.mark.parametrize("name", ["royal-ur", "yahtzee", "pig", "super-six", "hypergammon"])
 def test_the_map_around_a_position(name):
     game = find(name)(**SMALL[name])

@@ -9,6 +9,7 @@ import contextlib
 import json
 import os
 import queue
+import re
 import sys
 import threading
 import traceback
@@ -211,6 +212,8 @@ def _state(answer: Any, text: str | None) -> dict[str, Any]:
     if not text:
         raise UnknownState(f"{answer.title}: which position? Write {example}")
     try:
+        # `state=` is a part of an address, and may stand before the fields in a form
+        text = re.sub(r"^\s*state=(?=[^,]*=)", "", text)
         return typed_state(text, lambda: f"as in {example}", members_of(answer.game))
     except UnknownState as error:
         raise UnknownState(f"{answer.title}: {error}") from None

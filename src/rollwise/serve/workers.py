@@ -121,7 +121,9 @@ class Offered:
         if not name:
             raise UnknownGame("which game? Write game=NAME (/api/games lists them)")
         if name not in self.kinds:
-            raise UnknownGame(f"no game is called {name!r} here (/api/games lists them{self._hint})")
+            raise UnknownGame(
+                f"no game is called {name!r} here (/api/games lists them{self._hint})"
+            )
         return self.kinds[name]
 
     @property
