@@ -19,6 +19,7 @@ from rollwise.errors import (
     UsageError,
 )
 from rollwise.games import available
+from rollwise.games.hidden_wheel import HiddenWheel
 from rollwise.games.kuhn_poker import KuhnPoker
 from rollwise.games.leduc_poker import LeducPoker
 from rollwise.games.liars_dice import LiarsDice
@@ -263,6 +264,17 @@ class Odd(KuhnPoker):
     @rollwise.policy
     def odd(self, s):
         return 9
+
+
+def test_a_count_that_is_hidden_is_a_question_mark():
+    """The score of the first player is hidden until both have moved."""
+    data = page_data(solve(HiddenWheel(steps=4)), [])
+    second = [one for one in data["positions"] if data["boards"][one["board"]][1][1][1] == "?"]
+    assert second
+    for one in second:
+        (_, own), (_, other) = data["boards"][one["whole"]]
+        assert (own[1], other[1]) == ("", "")
+        assert data["boards"][one["board"]][0][1] == own
 
 
 def test_the_data_of_a_page_name_policies_that_fail():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from browser import NINTH_SQUARE, OWN_PIECE, Browser, heading
@@ -13,7 +13,7 @@ from tests.little_games import Faces, Fortune, Hills, HostileNames, Lamplighters
 from tests.test_enumerations import RULES
 
 import rollwise
-from rollwise import Solution
+from rollwise import AGAIN, PASS, WIN, Solution, payoff
 from rollwise.analysis.thumb.frontier import find_rules
 from rollwise.answer.advice import advise
 from rollwise.answer.references import Policies
@@ -24,6 +24,7 @@ from rollwise.games.big_wheel import BigWheel, Wheel
 from rollwise.games.bozo import Bozo
 from rollwise.games.chicago import Chicago
 from rollwise.games.dice_blackjack import DiceBlackjack
+from rollwise.games.farkle import FarkleTurn
 from rollwise.games.gamblers_problem import GamblersProblem
 from rollwise.games.left_center_right import LeftCenterRight
 from rollwise.games.pig import Pig, Piglet
@@ -32,6 +33,8 @@ from rollwise.games.shut_the_box import ShutTheBox
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
 from rollwise.games.yahtzee import Yahtzee
+from rollwise.hidden import solve as solve_hidden
+from rollwise.page.hidden import page_of
 from rollwise.plot.boards import Cards
 from rollwise.report.cheat_sheet import cheat_sheet, write_page
 from rollwise.words import Narrator
@@ -268,7 +271,158 @@ def test_choices_say_what_comes_of_them(browser: Browser, pages: Any) -> None:
     browser.click(".ask button")
     thrown = choices(browser)[0][-1]
     assert thrown in "12"
-    assert choices(browser) == [f"light\nlit 0 → {thrown}", "blow\nnext_lit 1 → 0"]
+    assert choices(browser) == [f"light\nlit 0 → {thrown}", "blow\nnext lit 1 → 0"]
+
+
+def test_a_large_game_tells_what_is_told_alike(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of many outcomes: throws of fewer dice, points after a choice, and points at the end."""
+    monkeypatch.setattr("rollwise.page.words.MOST_ASKED", 1_000)
+    rollwise.solve(FarkleTurn(most=300)).page(tmp_path / "page.html")
+    browser.visit(tmp_path / "page.html")
+    browser.js("document.querySelector('form.setup').requestSubmit()")
+    assert text_of(browser, ".place") == "0 points so far; 6 dice to throw"
+    while heading(browser) != "The game is over":
+        browser.click(".ask button:last-child, .choices button:last-child")
+        for text in choices(browser):
+            name, _, told = text.partition("\n")
+            pattern = {"stop": r"\d+ points", "throw": "", "farkle": "the end"}
+            assert re.fullmatch(pattern.get(name, r"\d+ points so far; .+ to throw"), told), text
+    browser.js("document.querySelectorAll('#moves .row').forEach(one => one.click())")
+    assert not re.search(r"\b0 and|and 0\b", text_of(browser, "#moves"))
+    assert browser.errors == []
+
+
+class Stakes(NamedTuple):
+    money: int
+    left: int
+
+
+class Purse(Game):
+    """Stake something or nothing on a coin, twice; the money is paid."""
+
+    players = 1
+
+    def start(self) -> Stakes:
+        return Stakes(2, 2)
+
+    def actions(self, s: Stakes) -> Any:
+        yield from (0, 1)
+
+    def action_text(self, s: Stakes, action: int) -> str:
+        return f"stake {action}"
+
+    def outcomes(self, s: Stakes, action: int) -> Any:
+        for ways, gained in ((2, action), (3, -action)):
+            money = s.money + gained
+            yield ways, payoff(money - 2) if s.left == 1 else AGAIN, Stakes(money, s.left - 1)
+
+
+def test_payoffs_of_choices_are_said_with_their_chances(browser: Browser, tmp_path: Path) -> None:
+    rollwise.solve(Purse()).page(tmp_path / "page.html")
+    browser.visit(tmp_path / "page.html")
+    browser.js("document.querySelector('form.setup').requestSubmit()")
+    browser.click(".choices button")
+    assert choices(browser) == [
+        "stake 0\nnothing gained",
+        "stake 1\n2 in 5: you win 1; 3 in 5: you lose 1",
+    ]
+    browser.click("[data-key='2']")
+    assert "Results depend on the luck" in text_of(browser, "#moves")
+    assert not re.search(r"(?<!e)-\d", browser.js("document.querySelector('main').innerText"))
+
+
+def test_few_points_are_good_with_one_sign(browser: Browser, pages: Any) -> None:
+    """The luck of the only player's dice in the books of a game, and in those of all games."""
+    browser.visit(pages("threes")[0])
+    browser.js("document.querySelector('form.setup').requestSubmit()")
+    while heading(browser) != "The game is over":
+        browser.click(".ask button")
+    browser.js("document.querySelector('#tab-moves').click()")
+    said = text_of(browser, "#moves")
+    (dice,) = re.findall(r"Your dice\s*([−+][\d.]+)", said)
+    assert re.search(rf"Luck a game, in points\s*{re.escape(dice)}", said)
+
+
+def test_a_game_without_choices_has_no_words_of_decisions(browser: Browser, tmp_path: Path) -> None:
+    rollwise.solve(find("craps")()).page(tmp_path / "page.html")
+    browser.visit(tmp_path / "page.html")
+    browser.js("document.querySelector('form.setup').requestSubmit()")
+    while heading(browser) != "The game is over":
+        browser.click(".ask button")
+    browser.js("document.querySelector('#tab-moves').click()")
+    said = text_of(browser, "#moves")
+    assert "No decisions." in said
+    assert not re.search("doubtful|by your choices|Beside it|mistakes", said)
+
+
+def test_the_chart_of_moves_is_on_a_phone_with_the_moves_only(browser: Browser, pages: Any) -> None:
+    browser.screen(375, 667)
+    browser.visit(pages("pig")[0])
+    browser.js("document.querySelector('form.setup').requestSubmit()")
+    browser.click(".ask button")
+    seen = {}
+    for name in ("coach", "rules", "moves"):
+        browser.js(f"document.querySelector('#tab-{name}').click()")
+        seen[name] = browser.js("document.querySelector('.side > figure').clientHeight > 0")
+    browser.screen(1280, 800)
+    assert seen == {"coach": False, "rules": False, "moves": True}
+
+
+class Rising(NamedTuple):
+    mine: int
+    theirs: int
+    risked: int
+
+
+class Unspoken(Game):
+    """A race without words: a one loses the steps of the turn."""
+
+    action_names = ("roll", "keep")
+    endless = "draw"
+
+    def start(self) -> Rising:
+        return Rising(0, 0, 0)
+
+    def actions(self, s: Rising) -> Any:
+        yield 0
+        if s.risked:
+            yield 1
+
+    def outcomes(self, s: Rising, action: int) -> Any:
+        if action == 1:
+            over = s.mine + s.risked >= 6
+            yield 1, WIN if over else PASS, Rising(s.theirs, s.mine + s.risked, 0)
+            return
+        yield 1, PASS, Rising(s.theirs, s.mine, 0)
+        for face in (2, 3, 4):
+            yield 1, AGAIN, Rising(s.mine, s.theirs, min(s.risked + face, 6))
+
+
+def test_a_choice_says_that_the_turn_may_pass(browser: Browser, tmp_path: Path) -> None:
+    """Beside changes of fields, which don't tell it."""
+    rollwise.solve(Unspoken()).page(tmp_path / "page.html")
+    browser.visit(tmp_path / "page.html")
+    browser.js("document.querySelector('form.setup').requestSubmit()")
+    while len(choices(browser)) < 2:
+        browser.click(".ask button")
+    said = choices(browser)[0].partition("\n")[2]
+    assert re.match(r"1 in 4: risked \d → 0, the turn passes", said)
+
+
+def test_a_page_of_a_hidden_game_says_how_sure_its_numbers_are(
+    browser: Browser, tmp_path: Path
+) -> None:
+    hidden = find("hidden-wheel")(steps=4)
+    html = page_of(solve_hidden(hidden), [])
+    (tmp_path / "page.html").write_text(html, encoding="utf-8")
+    browser.visit(tmp_path / "page.html")
+    browser.js("document.querySelectorAll('form select')[0].value = '1'")
+    browser.js("document.querySelector('form.setup').requestSubmit()")
+    assert text_of(browser, ".unit").endswith("; value of the game exact")
+    assert "?" in text_of(browser, ".board")
+    assert browser.errors == []
 
 
 def test_choices_say_their_points(browser: Browser, pages: Any) -> None:

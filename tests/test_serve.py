@@ -249,6 +249,16 @@ def cells_by_hand(solution, named, axes, throw, rolls_left):
     return found
 
 
+def test_a_position_may_be_typed_as_in_an_address(client):
+    """An error says `Write state=banked=0,...`; a form has the fields alone."""
+    answers = [
+        client.get(f"/api/advise?{PIG}&state={more}banked=0,rival=0,turn=3")
+        for more in ("", "state=")
+    ]
+    assert [answer.status_code for answer in answers] == [200, 200]
+    assert answers[0].json() == answers[1].json()
+
+
 @pytest.mark.parametrize("name", ["royal-ur", "yahtzee", "pig", "super-six", "hypergammon"])
 def test_the_map_around_a_position(name):
     game = find(name)(**SMALL[name])
@@ -491,12 +501,60 @@ def test_a_changed_sheet_is_read_again(tmp_path, monkeypatch):
         before = solved(client, "craps")["solution"]["value"]
         (tmp_path / "own.py").write_text(rules.replace("WIN", "LOSE"))
         os.utime(tmp_path / "own.py", (1, 1))
-        assert client.get("/api/games").status_code == 200
         assert client.get("/api/solve?game=craps").status_code == 409
         assert solved(client, "craps")["solution"]["value"] < before
         (tmp_path / "own.py").write_text("class Own(Game)")
-        client.get("/api/games")
         assert "own.py" in client.get("/api/sheets").json()["faults"]
+
+
+def test_every_answer_about_a_game_is_by_the_rules_of_now(tmp_path, monkeypatch):
+    """Also after an error in its sheet; a page of the old rules gets no answer by the new ones."""
+    monkeypatch.chdir(tmp_path)
+    rules = Path(inspect.getfile(find("craps"))).read_text().replace("Craps", "Own")
+    times = count(1)
+
+    def write(text: str) -> None:
+        (tmp_path / "own.py").write_text(text)
+        os.utime(tmp_path / "own.py", (1, next(times)))
+
+    questions = (
+        "/page?game=own",
+        "/api/advise?game=own&state=point=4",
+        "/api/solve?game=own",
+        "/table?game=own",
+        "/answer?game=own",
+    )
+    write(rules)
+    with client_of([]) as client:
+        for question in questions:
+            solved(client, "own")
+            assert client.get(question).status_code == 200, question
+            rules += "# changed\n"
+            write(rules)
+            assert client.get(question).status_code == 409, question
+            write(rules.replace("class Own(Game):", "class Own(Game)"))
+            refused = client.get(question)
+            assert (refused.status_code, "own.py" in refused.json()["error"]) == (404, True)
+            assert "own.py" in client.get("/api/sheets").json()["faults"]
+            write(rules)
+            assert client.get(question).status_code == 409, question
+
+
+def test_a_page_of_old_rules_gets_no_answer_by_new_ones(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rules = Path(inspect.getfile(find("craps"))).read_text()
+    (tmp_path / "own.py").write_text(rules)
+    with client_of([]) as client:
+        old = client.app.state.site.offered.rules_of("craps")
+        asked = f"/api/position?game=craps&state=point=4&rules={old}"
+        solved(client, "craps")
+        assert client.get(asked).status_code == 200
+        (tmp_path / "own.py").write_text(rules.replace("WIN", "LOSE"))
+        os.utime(tmp_path / "own.py", (1, 1))
+        assert client.get(asked).status_code == 410
+        solved(client, "craps")
+        assert client.get(asked).status_code == 410
+        assert client.get(asked.partition("&rules")[0]).status_code == 200
 
 
 def test_a_changed_module_beside_a_sheet_is_read_again(tmp_path, monkeypatch):

@@ -91,7 +91,8 @@ def page(
     shows : str
         The part shown first: ``play``, ``strategy`` or ``rules``.
     api : mapping, optional
-        Services of the page's server: whether it ``keeps`` games.
+        Services of the page's server: whether it ``keeps`` games, and a hash of its ``rules``,
+        which the page sends with each question.
 
     Raises
     ------

@@ -23,8 +23,8 @@ const KINDS = {
   die: (text, [face, sides, kept]) => die(face, face ? String(face) : "", sides, null, kept ? "kept" : ""),
   tip: (text, [marked]) => tip(marked),
   hole: (text, [full, through]) => el("span", { class: `hole${full ? " full" : ""}${through ? " through" : ""}` }),
-  pile: (text, [n, after], look) => pile(n, look.colour(after)),
-  bar: (text, [kept, risked, of, after], look) => bar(kept, risked, of, look.colour(after)),
+  pile: (text, [n, after], look) => pile(text, n, look.colour(after)),
+  bar: (text, [kept, risked, of, after], look) => bar(text, kept, risked, of, look.colour(after)),
 };
 
 export function drawBoard(rows, name, look) {
@@ -148,12 +148,14 @@ function rosette() {
   return picture("rosette", petals);
 }
 
-function pile(n, colour) {
+// A text stands for a number that isn't known.
+function pile(text, n, colour) {
+  if (text) return el("span", { class: `pile ${colour}` }, el("b", {}, text));
   const sticks = n <= MOST_STICKS ? Array.from({ length: n }, () => el("i", { class: "stick" })) : el("i", { class: "stick" });
   return el("span", { class: `pile ${colour}` }, sticks, el("b", {}, String(n)));
 }
 
-function bar(kept, risked, of, colour) {
+function bar(text, kept, risked, of, colour) {
   const part = (n, style) => {
     const made = el("i", { class: style });
     made.style.width = `${(100 * Math.min(n, of)) / of}%`;
@@ -165,7 +167,7 @@ function bar(kept, risked, of, colour) {
     steps.style.setProperty("--steps", of);
   }
   return el("span", { class: `bar ${colour}` }, steps,
-    el("span", { class: "count" }, el("b", {}, String(kept)), risked > 0 && el("em", {}, `+${risked}`), el("small", {}, ` / ${of}`)));
+    el("span", { class: "count" }, el("b", {}, text || String(kept)), risked > 0 && el("em", {}, `+${risked}`), el("small", {}, ` / ${of}`)));
 }
 
 // ---- boards of games without cells

@@ -52,7 +52,7 @@ MADE_BY = f"rollwise {__version__}"
 FORMAT = 1
 SAMPLE = 10_000  # outcomes examined for the fields that change within a turn
 
-Api = Mapping[str, bool]
+Api = Mapping[str, bool | str]
 
 
 class OpenFacts(NamedTuple):
@@ -146,6 +146,8 @@ def document(
         "values": words.values,
         "sets": words.sets,
         "deeds": words.deeds,
+        "told": words.told,
+        "tells_after": words.tells_after,
         "board": words.board,
         "n_ends": words.n_ends,
         "seen_by_next": _seen_by_next(solution),
@@ -163,7 +165,7 @@ def open_document(part: Solution, facts: OpenFacts, api: Api) -> bytes:
     head = {
         **_about(part),
         **_certainty(part),
-        "bound": _bound_text(facts.error_bound, part.is_score),
+        "bound": bound_text(facts.error_bound, part.is_score),
         "fields": list(facts.fields),
         "ranges": [[int(column.min()), int(column.max())] for column in facts.fields.values()],
         "sets": sets,
@@ -345,14 +347,14 @@ def _certainty(solution: Solution) -> dict[str, Any]:
     most = float(cost[best].max(initial=0.0))
     between = (most + least) / 2 if np.isfinite(least) else 1.0
     return {
-        "bound": _bound_text(solution.error_bound, solution.is_score),
+        "bound": bound_text(solution.error_bound, solution.is_score),
         "best_below": between,
         "stake": stake(solution),
         "grades": [list(row) for row in GRADES],
     }
 
 
-def _bound_text(bound: float, is_score: bool) -> str:
+def bound_text(bound: float, is_score: bool) -> str:
     """How far values can be off, in the units of the page."""
     return rounded_up(scaled(bound, 1 if is_score else 50))
 

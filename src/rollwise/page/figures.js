@@ -13,13 +13,13 @@ export class Figures {
 
   // A value.
   level(value) {
-    return this.isScore ? fixed(value, 3) : `${fixed(100 * ((1 + value) / 2), 2)} %`;
+    return this.isScore ? signed(fixed(value, 3)) : `${fixed(100 * ((1 + value) / 2), 2)} %`;
   }
 
   // A difference of values, with its sign.
   change(value) {
     const text = fixed(this.scale * value, this.digits);
-    return text.startsWith("-") ? `−${text.slice(1)}` : `+${text}`;
+    return text.startsWith("-") ? signed(text) : `+${text}`;
   }
 
   // Luck: negative where bad, also where few points are good.
@@ -50,5 +50,10 @@ export function fixed(number, digits) {
 
 // A number of points as people write it: whole numbers without a decimal point.
 export function plain(number) {
-  return String(Number(number.toFixed(6)));
+  return signed(String(Number(number.toFixed(6))));
+}
+
+// A number as people write it: with a minus sign, not a hyphen.
+export function signed(text) {
+  return text.replace(/^-/, "−");
 }

@@ -101,6 +101,7 @@ export class Game extends Seats {
     this.labels = head.kinds.map((kind) => kind[0]);
     this.nameOf = new Map(head.names);
     this.deedOf = new Map(head.deeds);
+    this.toldOf = new Map(head.told);
     this.fields = head.fields.map((_, f) => new Column(parts[`field ${f}`], this.nPositions));
     this.nPlaces = this.nPositions + head.n_ends; // final positions stand after the others
     if (head.n_ends) this.ends = head.fields.map((_, f) => new Column(parts[`end ${f}`], head.n_ends));
@@ -385,7 +386,9 @@ export class Game extends Seats {
 
   // The outcomes of the action at a place in a state's menu.
   outcomes(s, i) {
-    const lottery = this.head.kinds[this.menu(s)[i]][1];
+    const kind = this.menu(s)[i];
+    const [, lottery] = this.head.kinds[kind];
+    const slot = this.slotStart[kind];
     const first = this.lotteryStart[lottery];
     const begin = this.outcomeStart[s] + this.offsets[this.menuOf[s]][i];
     const targets = this.targetsFor(s);
@@ -394,6 +397,7 @@ export class Game extends Seats {
       found.push({
         number: k - first,
         index: begin + k - first,
+        slot: slot + k - first,
         target: targets[begin + k - first],
         weight: this.weight[k],
         chance: this.chance[k],
@@ -446,7 +450,9 @@ export class Game extends Seats {
   }
 
   #ahead(s, i) {
-    const lottery = this.head.kinds[this.menu(s)[i]][1];
+    const kind = this.menu(s)[i];
+    const [, lottery] = this.head.kinds[kind];
+    const slot = this.slotStart[kind];
     const first = this.lotteryStart[lottery];
     const begin = this.outcomeStart[s] + this.offsets[this.menuOf[s]][i] - first;
     const targets = this.targetsFor(s);
@@ -577,7 +583,7 @@ export class Game extends Seats {
   }
 
   told(outcome) {
-    return this.#text("told", outcome.index, () => this.#slots());
+    return this.#text("told", outcome.index, () => this.#slots()) || this.toldOf.get(outcome.slot) || "";
   }
 
   // The dice of an action, and the outcome of each throw of them; null where unknown.

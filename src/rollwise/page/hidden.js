@@ -3,7 +3,7 @@
 
 import { drawBoard, slide, snapshot } from "./board.js";
 import { button, el, fill, labelled, scrollable, select, table } from "./dom.js";
-import { fixed, plain } from "./figures.js";
+import { fixed, plain, signed } from "./figures.js";
 import { drawn, freshSeed, randomOf } from "./random.js";
 import { SAY } from "./strings.js";
 import { tabs } from "./tabs.js";
@@ -212,7 +212,12 @@ class HiddenView {
 
   // A worth as people read it.
   #level(worth) {
-    return this.data.is_chance ? `${fixed(50 * (1 + worth), 2)} %` : fixed(worth, 4);
+    return this.data.is_chance ? `${fixed(50 * (1 + worth), 2)} %` : signed(fixed(worth, 4));
+  }
+
+  // What the numbers of both players are, and how sure.
+  #sure() {
+    return SAY.sureOf(SAY.worthOf(this.data), this.data.bound, pointsOf(this.data));
   }
 
   #cost(cost, unit = ` ${SAY.percentagePoints}`) {
@@ -268,7 +273,7 @@ class HiddenView {
       }));
     fill(this.score, el("div", { class: "plates" }, [SAY.you, SAY.opponent].map((name, k) => el("div", { class: `plate p${k}${!game.isOver && k === 0 ? " moves" : ""}` },
       el("b", {}, name), isKnown && el("span", {}, game.isOver && !this.data.is_chance ? plain(worths[k]) : this.#level(worths[k]))))), bar,
-    el("small", { class: "unit" }, isSilent ? SAY.silent : game.isOver ? SAY.atEnd : SAY.worthOf(this.data)));
+    el("small", { class: "unit" }, isSilent ? SAY.silent : game.isOver ? SAY.atEnd : this.#sure()));
   }
 
   // ---- beside the table
@@ -302,7 +307,7 @@ class HiddenView {
   #showMoves() {
     const { game } = this;
     fill(this.movesPanel, !game.moves.length ? el("p", {}, SAY.noMoves)
-      : table(SAY.moves, [SAY.did, SAY.costs(this.data.is_chance ? SAY.percentagePoints : SAY.payoff)], game.moves.map(({ text, told, cost }) => [game.isOver ? text : told,
+      : table(SAY.moves, [SAY.did, SAY.costs(pointsOf(this.data))], game.moves.map(({ text, told, cost }) => [game.isOver ? text : told,
         cost === undefined || (!game.isOver && this.coach.value === "off") ? "" : this.#cost(cost, "")]), { numbers: [1] }));
   }
 }
@@ -322,12 +327,16 @@ function answerView(blocks) {
   }));
 }
 
-function hiddenRules({ about, parameters, policies, bound, made_by: madeBy }) {
+// The unit of differences.
+const pointsOf = ({ is_chance: isChance }) => (isChance ? SAY.percentagePoints : SAY.payoff);
+
+function hiddenRules(data) {
+  const { about, parameters, policies, bound, made_by: madeBy } = data;
   return el("div", { class: "rules" }, about.map((text) => el("p", {}, text)),
     parameters.length > 0 && [el("h2", {}, SAY.parameters), table(SAY.parameters, ["", "", ""], parameters.map((one) => [one.name, one.value, one.about]))],
     policies.some((one) => one.about) && [el("h2", {}, SAY.policies),
       el("dl", {}, policies.filter((one) => one.about).map((one) => [el("dt", {}, one.name), el("dd", {}, one.about)]))],
-    el("h2", {}, SAY.sure), el("p", {}, SAY.certifiedHidden(bound)), el("p", {}, SAY.fairHidden),
+    el("h2", {}, SAY.sure), el("p", {}, SAY.certifiedHidden(bound, pointsOf(data))), el("p", {}, SAY.fairHidden),
     el("h2", {}, SAY.keys), el("dl", { class: "keys" }, SAY.hiddenKeys.map(([key, what]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, what)])),
     el("p", { class: "made" }, SAY.madeBy(madeBy)));
 }

@@ -22,12 +22,19 @@ from rollwise.graph import title_of
 from rollwise.hidden import Answer
 from rollwise.hidden.answer import StochasticAnswer, TreeAnswer
 from rollwise.hidden.reading import Positions, read
-from rollwise.numbers.printed import rounded_up
 from rollwise.page import HIDDEN_MODULES, assembled
-from rollwise.page.document import MADE_BY, about_policy, paragraphs, parameters_of, warn_of_failing
+from rollwise.page.document import (
+    MADE_BY,
+    about_policy,
+    bound_text,
+    paragraphs,
+    parameters_of,
+    warn_of_failing,
+)
 
 HERE = Path(__file__).parent
 MOST = 30_000  # situations or choices of a page that plays
+COUNTED = {"bar", "pile"}  # kinds of cells without a look of their own for an unknown number
 
 
 def report_of(answer: Answer, blocks: Iterable[str | Rows]) -> str:
@@ -114,13 +121,14 @@ def data_of(answer: Answer, blocks: Iterable[str | Rows]) -> dict[str, Any]:
     boards = _Boards(positions)
     told = positions.told()
     policies, failed = _policies(answer)
+    is_chance = unit_of(answer) == "win probability"
     return {
         "made_by": MADE_BY,
         "about": paragraphs(game),
         "parameters": parameters_of(game, game.parameters),
-        "is_chance": unit_of(answer) == "win probability",
+        "is_chance": is_chance,
         "has_draws": has_draws(answer),
-        "bound": rounded_up(answer.error_bound),
+        "bound": bound_text(answer.error_bound, not is_chance) if answer.error_bound else "0",
         "hidden": positions.is_hidden,
         "sets": _sets(answer),
         "policies": policies,
@@ -222,13 +230,25 @@ class _Boards:
         self._positions = positions
         self._numbers: dict[str, int] = {}
         self._has_cells = type(positions.game).cells is not Game.cells
+        self._unknown = self._hidden_cells() if self._has_cells else {}
         self.found: list[Any] = []
+
+    def _hidden_cells(self) -> dict[int, set[tuple[int, int]]]:
+        """By sights, the cells with a count that the mover doesn't see: their rows and columns."""
+        positions = self._positions
+        found: dict[int, set[tuple[int, int]]] = {}
+        for place, sight in enumerate(positions.sights.tolist()):
+            hidden = _differing(positions.cells(place), positions.cells(place, whole=True))
+            found.setdefault(sight, set()).update(hidden)
+        return found
 
     def number(self, place: int, *, whole: bool = False) -> int:
         """The number of the board of a position, as its mover sees it or as a whole."""
         positions = self._positions
         if self._has_cells:
             board = positions.cells(place, whole=whole)
+            if not whole:
+                board = _covered(board, self._unknown[int(positions.sights[place])])
         else:
             state = positions.states[place]
             seen = state._asdict() if whole else positions.visible(place)
@@ -239,6 +259,24 @@ class _Boards:
             self._numbers[text] = len(self.found)
             self.found.append(rows)
         return self._numbers[text]
+
+
+def _differing(one: Board, other: Board) -> set[tuple[int, int]]:
+    """The cells with a count that differ between two boards."""
+    return {
+        (r, c)
+        for r, (row, also) in enumerate(zip(one, other, strict=False))
+        for c, (cell, beside) in enumerate(zip(row, also, strict=False))
+        if cell != beside and cell.kind in COUNTED
+    }
+
+
+def _covered(board: Board, unknown: set[tuple[int, int]]) -> Board:
+    """A board with a question mark in some cells."""
+    return [
+        [cell._replace(text="?") if (r, c) in unknown else cell for c, cell in enumerate(row)]
+        for r, row in enumerate(board)
+    ]
 
 
 def _said(value: Any) -> str:

@@ -83,13 +83,12 @@ export class MovesView {
     const rows = [[SAY.atStart, figures.level(start)]];
     names.forEach((_, i) => {
       const name = names[(eyes + i) % names.length];
-      rows.push([SAY.luckOf(name), figures.change(luck[i])]);
-      rows.push([SAY.skillOf(name), figures.change(skill[i])]);
+      rows.push([SAY.luckOf(name), figures.gain(luck[i])]);
+      rows.push([SAY.skillOf(name), figures.gain(skill[i])]);
     });
     rows.push([session.isOver ? SAY.atEnd : SAY.now, figures.level(result)]);
-    const few = this.play.game.head.objective === "minimize" ? SAY.fewGood : "";
     return [
-      el("p", {}, SAY.inEyes(names[eyes], figures.unit, figures.points) + few),
+      el("p", {}, SAY.inEyes(names[eyes], figures.unit, figures.points, figures.sign < 0)),
       table(SAY.luckAndSkill, ["", figures.unit], rows, { numbers: [1] }),
       session.players.map((player, seat) => player === null && el("p", {},
         names.length > 1 && el("b", {}, `${names[seat]}: `), this.#judged(seat))),

@@ -20,6 +20,13 @@ export async function asked(path, options) {
   return said;
 }
 
+// The game of this page in an address, with a hash of its rules: the server refuses others.
+export function queryOf({ api }) {
+  const words = new URLSearchParams(location.search);
+  if (api?.rules) words.set("rules", api.rules);
+  return words;
+}
+
 // Have the server solve the game of this page, and wait until it has: it may have been started anew.
 async function solved() {
   const words = new URLSearchParams(location.search);
@@ -100,7 +107,7 @@ export class OpenGame extends Seats {
 
   // The losses of policies against optimal play, and whether they rest on equally good choices.
   async opponents() {
-    const { losses, rest_on_ties: restOnTies } = await answered(`api/opponents${location.search}`);
+    const { losses, rest_on_ties: restOnTies } = await answered(`api/opponents?${queryOf(this.head)}`);
     return { losses: Object.entries(losses).map(([name, loss]) => ({ name, loss })), losses_rest_on_ties: restOnTies };
   }
 
@@ -108,7 +115,7 @@ export class OpenGame extends Seats {
   async boards(rows) {
     const body = JSON.stringify({ rows: rows.slice(0, MOST_BOARDS) });
     const headers = { "content-type": "application/json" };
-    const { boards } = await answered(`api/boards${location.search}`, { method: "POST", headers, body });
+    const { boards } = await answered(`api/boards?${queryOf(this.head)}`, { method: "POST", headers, body });
     return boards.map(({ at, cells }) => ({ at, board: asBoard(cells) }));
   }
 
@@ -133,7 +140,7 @@ export class OpenGame extends Seats {
   }
 
   #words({ state, throw: thrown, rolls_left: left }) {
-    const words = new URLSearchParams(location.search);
+    const words = queryOf(this.head);
     words.set("state", Object.entries(state).map(([name, number]) => `${name}=${number}`).join(","));
     if (thrown !== null) words.set("throw", thrown.join(","));
     if (left !== null) words.set("rolls_left", left);

@@ -1,7 +1,7 @@
 // A series of games: a tally, the mistakes, and the games to save.
 
 import { button, el, picture, table } from "./dom.js";
-import { asked } from "./open_game.js";
+import { asked, queryOf } from "./open_game.js";
 import { recordOf } from "./record.js";
 import { download } from "./share.js";
 import { SAY } from "./strings.js";
@@ -29,7 +29,7 @@ export class Series {
   // Have the server keep a game, as it was when it was over first.
   #post(session, names) {
     this.posted.add(session);
-    asked(`api/history${location.search}`, { method: "POST", headers: { "content-type": "application/json" },
+    asked(`api/history?${queryOf(this.game.head)}`, { method: "POST", headers: { "content-type": "application/json" },
       body: JSON.stringify(recordOf(this.game, session, names)) }).catch(() => (this.isLost = true));
   }
 
@@ -39,13 +39,14 @@ export class Series {
 
   element(isSilent) {
     if (!this.games.length) return null;
+    const hasDecisions = this.games.some(({ session, eyes }) => own(session, eyes).length > 0);
     return el("details", { open: true }, el("summary", {}, SAY.gamesSoFar(this.games.length)),
       table(SAY.gamesSoFar(this.games.length), ["", ""], this.#rows(), { numbers: [1] }),
-      el("p", {}, SAY.seriesNote),
+      hasDecisions && el("p", {}, SAY.seriesNote),
       this.game.head.losses_rest_on_ties && el("p", {}, SAY.restsOnTies),
       this.#scores(),
       this.isLost && el("p", { class: "warning" }, SAY.notKept),
-      !isSilent && this.#mistakes(),
+      !isSilent && hasDecisions && this.#mistakes(),
       Object.keys(this.game.head.record).length > 0
         && el("div", { class: "tools" }, button(SAY.saveGames, () => this.#save())));
   }
@@ -63,10 +64,12 @@ export class Series {
       rows.push([head.has_stakes ? SAY.gainedMean : SAY.scoredMean, figures.level(mean(ledgers.map(({ result }) => result)))]);
     }
     rows.push([SAY.withBestPlay, figures.level(mean(ledgers.map(({ start }) => start)))]);
-    rows.push([SAY.lostAGame(figures.points), around(figures, losses)]);
-    rows.push([SAY.lostADecision(figures.points), figures.cost(sum(losses) / Math.max(1, decisions))]);
-    for (const { name, loss } of [...head.losses].sort((a, b) => a.loss - b.loss)) {
-      rows.push([SAY.lostBy(name), figures.cost(loss)]);
+    if (decisions > 0) {
+      rows.push([SAY.lostAGame(figures.points), around(figures, losses)]);
+      rows.push([SAY.lostADecision(figures.points), figures.cost(sum(losses) / decisions)]);
+      for (const { name, loss } of [...head.losses].sort((a, b) => a.loss - b.loss)) {
+        rows.push([SAY.lostBy(name), figures.cost(loss)]);
+      }
     }
     const toTell = this.#gamesToTell(ledgers, losses);
     if (Number.isFinite(toTell)) rows.push([SAY.gamesToTell, Math.max(1, Math.ceil(toTell)).toLocaleString("en")]);

@@ -29,7 +29,7 @@ export class Speech {
 
   // A position in words, without the throw.
   position(s) {
-    return this.game.described(s) || this.fields(s).map(([name, text]) => `${name} ${text}`).join(", ");
+    return this.game.described(s) || this.fields(s).map(([name, text]) => `${name.replaceAll("_", " ")} ${text}`).join(", ");
   }
 
   // The throw in words; empty before a throw.
@@ -41,37 +41,49 @@ export class Speech {
   }
 
   throwText(outcome) {
-    return this.game.told(outcome) || listed((this.game.thrown(outcome.target) ?? this.game.thrownDice(outcome.target).map(({ numbers }) => numbers[0])).map(String));
+    return this.game.told(outcome) || listed((this.game.thrown(outcome.target) ?? this.game.thrownDice(outcome.target).map(({ numbers }) => numbers[0])).filter(Boolean).map(String)); // 0 is a die that isn't thrown
   }
 
   // What can come of an action, in a few words: "1 in 6: the turn's points are lost".
   consequence(s, place) {
     const outcomes = this.game.outcomes(s, place);
     const changed = (outcome, most) => this.#changes(s, outcome).filter((text) => !this.#everywhere(s).has(text)).slice(0, most).join(", ");
-    const told = (outcome, most = 1) => this.game.told(outcome) || this.#lost(s, outcome) || (this.game.deed(s, place) ? "" : changed(outcome, most));
-    const points = outcomes.some((outcome) => this.game.told(outcome)) ? "" : this.#points(s, place);
+    const own = (outcome) => this.game.told(outcome) || this.#after(outcome);
+    const told = (outcome, most = 1) => own(outcome) || this.#lost(s, outcome) || (this.game.deed(s, place) ? "" : changed(outcome, most));
+    const points = outcomes.some(own) ? "" : this.#points(s, place);
     const parts = points ? [points] : [];
     if (outcomes.length < 2) {
       const [alone] = outcomes;
-      return alone?.isOver ? this.came(s, place, alone, true) : [...parts, alone && told(alone, MOST_OF_ONE)].filter(Boolean).join("; ");
+      const isPaid = points && this.game.head.objective !== "win"; // then the end goes without saying
+      return alone?.isOver ? (isPaid ? points : this.came(s, place, alone, true)) : [...parts, alone && told(alone, MOST_OF_ONE)].filter(Boolean).join("; ");
     }
     const { objective } = this.game.head;
     const add = (say, some) => some.length > 0 && parts.push(say(odds(some), some));
     if (objective === "win") {
       const over = outcomes.filter(({ isOver }) => isOver);
-      add(SAY.winsIn, over.filter(({ payoff }) => this.game.decided(payoff) > 0));
-      add(SAY.losesIn, over.filter(({ payoff }) => this.game.decided(payoff) < 0));
+      const ends = this.game.head.has_stakes ? byText(over, (outcome) => this.came(s, place, outcome, true)) : null;
+      if (ends && ends.size <= MOST_NAMED_OUTCOMES) {
+        for (const [text, some] of ends) parts.push(SAY.happens(odds(some), text));
+      } else {
+        add(SAY.winsIn, over.filter(({ payoff }) => this.game.decided(payoff) > 0));
+        add(SAY.losesIn, over.filter(({ payoff }) => this.game.decided(payoff) < 0));
+      }
     }
     const passing = outcomes.filter(({ isOver, passes }) => !isOver && passes);
     if (passing.length < outcomes.filter(({ isOver }) => !isOver).length) {
-      add((text, some) => SAY.happens(text, told(some[0]) || SAY.passes), passing);
+      add((text, some) => SAY.happens(text, [told(some[0]), !own(some[0]) && SAY.passes].filter(Boolean).join(", ")), passing);
     }
     if (!parts.some((part) => part !== points)) {
-      const ways = new Map(); // equal texts together
-      for (const outcome of outcomes) ways.set(told(outcome), [...(ways.get(told(outcome)) ?? []), outcome]);
+      const ways = byText(outcomes, told);
       if (ways.size <= MOST_NAMED_OUTCOMES && !ways.has("")) for (const [text, some] of ways) parts.push(SAY.happens(odds(some), text));
     }
     return parts.join("; ");
+  }
+
+  // The position after an outcome in words, in a game with too many outcomes for words of each.
+  #after({ isOver, passes, target }) {
+    const { game } = this;
+    return game.head.tells_after && !isOver && !passes && game.position(target) === target ? game.described(target) : "";
   }
 
   // The points of a choice, where choices differ in theirs.
@@ -125,7 +137,7 @@ export class Speech {
   // The outcome of a move in words; empty where the game has words for the deed and none for the
   // outcome.
   cameOfMove(s, place, outcome, isYou) {
-    const hasWords = this.game.deed(s, place) && !this.game.told(outcome);
+    const hasWords = this.game.deed(s, place) && !this.game.told(outcome) && !this.#after(outcome);
     return hasWords && !outcome.isOver ? this.#lost(s, outcome) : this.came(s, place, outcome, isYou);
   }
 
@@ -152,7 +164,7 @@ export class Speech {
   came(s, place, outcome, isYou = false) {
     const { game } = this;
     if (game.isThrow(s) && !outcome.isOver) return this.throwText(outcome);
-    const told = game.told(outcome);
+    const told = game.told(outcome) || this.#after(outcome);
     const paid = game.head.objective === "win" ? [this.#paid(game.rewardOf(s, place))].filter(Boolean) : [];
     if (outcome.isOver) {
       const { players, has_stakes: hasStakes } = game.head;
@@ -207,10 +219,20 @@ export class Speech {
       const isOfThrow = game.head.has_throws && /^(throw(\.\d+)?|rolls_left)$/.test(name);
       if (isOfThrow || seen < 0 || before[f] === after[seen]) return;
       const [from, to] = [before[f], after[seen]].map((x) => (x === game.head.no_throw ? "–" : game.valueText(f, x)));
-      told.push(`${/\.\d+$/.test(name) ? `${game.label(f)}:` : name} ${from} → ${to}`);
+      told.push(`${/\.\d+$/.test(name) ? `${game.label(f)}:` : game.label(f)} ${from} → ${to}`);
     });
     return told;
   }
+}
+
+// Outcomes with equal texts together.
+function byText(outcomes, tell) {
+  const found = new Map();
+  for (const outcome of outcomes) {
+    const text = tell(outcome);
+    found.set(text, [...(found.get(text) ?? []), outcome]);
+  }
+  return found;
 }
 
 // The chance of outcomes: "1 in 6".

@@ -1,7 +1,9 @@
 """The words of a game, collected for a page: each text once, with its places of use.
 
-A page can't call a rule sheet. The words of every position, action and outcome are collected
-beforehand in games of moderate size. For larger games the page names the changed fields.
+A page can't call a rule sheet, so words are collected beforehand: those of each position, of each
+action and of each outcome, as far as there aren't too many. Of many actions and outcomes, those
+have words that are told alike everywhere; instead of others the page tells the position after
+them, or names the changed fields.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from rollwise.graph.packed import PackedGraph, stream
 from rollwise.words import Narrator
 from rollwise.words.narration import thrown_dice
 
-MOST_ASKED = 250_000  # outcomes of a game with all words
+MOST_ASKED = 250_000  # positions, actions or outcomes that are asked for their words one by one
 MOST_DRAWN = 100_000  # positions of a game with all boards
 BOARDS = 1_000  # positions of a larger game with a board
 LISTED = 400  # numbers of a field in a list for choosing
@@ -51,8 +53,11 @@ class PageWords(NamedTuple):
         Of each field: the meaning of its numbers, by number, where the game has texts.
     sets : list
         Of each field: the members of its sets as pairs of bit and text; None for other numbers.
-    deeds : list of (int, str)
-        The text of each action label with a constant text, in games without the part.
+    deeds, told : list of (int, str)
+        The text of each action label, and of each slot, with a constant text, in games without
+        the part of that name.
+    tells_after : bool
+        Outcomes without a text have one in the rules; the words of the position after them do.
     board : list or None
         Rows of cells. A cell is its kind, and pairs for its text (an index into `texts`) and its
         numbers: a pair is 0 and the number, 1 and the field of the number, or 2 and the index of
@@ -68,6 +73,8 @@ class PageWords(NamedTuple):
     values: list[dict[int, str]]
     sets: list[list[tuple[int, str]] | None]
     deeds: list[tuple[int, str]]
+    told: list[tuple[int, str]]
+    tells_after: bool
     board: list[list[list[Any]]] | None
     n_ends: int
 
@@ -113,9 +120,9 @@ def words_of(narrator: Narrator, packed: PackedGraph, progress: Progress | None)
             parts[f"end {f}"] = stream(np.diff(column, prepend=0))
         parts["ends"] = stream(ends.numbers - _last_alike(ends.slots, ends.numbers))
     board = _board(narrator, packed, ends, texts, parts)
-    if narrator.game is not None and len(packed.outcomes) <= MOST_ASKED:
+    if narrator.game is not None:
         for name, asked in _questions(narrator, packed, ends).items():
-            if name == "shown" and board:
+            if len(asked[0]) > MOST_ASKED or (name == "shown" and board):
                 continue
             if progress is not None:
                 progress("asking for words", 0, None)
@@ -126,10 +133,25 @@ def words_of(narrator: Narrator, packed: PackedGraph, progress: Progress | None)
     most = max((max(found["sides"]) for found in dice if found), default=0)
     faces = [narrator.face_name(face) for face in range(1, most + 1)]
     deeds = [] if "deeds" in parts else _deeds(narrator, packed)
+    is_large = len(packed.outcomes) > MOST_ASKED
+    told = _told(narrator, packed) if is_large else []
+    tells_after = is_large and narrator.game is not None and _tells(type(narrator.game))
     columns = dict(zip(narrator.graph.field_names, narrator.graph.fields.T, strict=True))
     sets = sets_of(narrator, columns)
     values = values_of(narrator, columns, sets)
-    return PageWords(list(texts), parts, dice, faces, values, sets, deeds, board, len(ends.rows))
+    return PageWords(
+        list(texts),
+        parts,
+        dice,
+        faces,
+        values,
+        sets,
+        deeds,
+        told,
+        tells_after,
+        board,
+        len(ends.rows),
+    )
 
 
 def _questions(
@@ -188,17 +210,35 @@ def values_of(narrator: Narrator, fields: Fields, sets: Sequence[object]) -> lis
 
 def _deeds(narrator: Narrator, packed: PackedGraph) -> list[tuple[int, str]]:
     """The text of each action label, where a sample of its actions has the same text."""
+    actions = packed.actions.tolist()
     labels = narrator.graph.action_label[packed.actions]
-    by_label = np.argsort(labels, kind="stable")
-    names, begins = np.unique(labels[by_label], return_index=True)
+    return _alike(labels, lambda k: narrator.deed(actions[k]))
+
+
+def _told(narrator: Narrator, packed: PackedGraph) -> list[tuple[int, str]]:
+    """The text of each slot, where a sample of its outcomes has the same text."""
+    if narrator.game is None:
+        return []
+    owner, number = packed.owner.tolist(), packed.number.tolist()
+    return _alike(packed.slot, lambda k: narrator.told(owner[k], number[k]))
+
+
+def _tells(kind: type[Game]) -> bool:
+    """Whether a game has words for outcomes."""
+    return kind.told is not Game.told
+
+
+def _alike(groups: NDArray[np.integer[Any]], ask: Callable[[int], str]) -> list[tuple[int, str]]:
+    """The text of each group, where a sample of its members, given by index, has the same one."""
+    order = np.argsort(groups, kind="stable")
+    names, begins = np.unique(groups[order], return_index=True)
     found = []
-    # the actions with one label, in the order of the graph
-    for label, alike in zip(names.tolist(), np.split(by_label, begins[1:]), strict=True):
-        some = np.unique(np.linspace(0, len(alike) - 1, SAMPLE).astype(np.int64))
-        first, *rest = packed.actions[alike[some]].tolist()
-        text = narrator.deed(first)
-        if text and all(narrator.deed(action) == text for action in rest):
-            found.append((label, text))
+    for name, members in zip(names.tolist(), np.split(order, begins[1:]), strict=True):
+        some = np.unique(np.linspace(0, len(members) - 1, SAMPLE).astype(np.int64))
+        first, *rest = members[some].tolist()
+        text = ask(first)
+        if text and all(ask(k) == text for k in rest):
+            found.append((name, text))
     return found
 
 

@@ -36,6 +36,7 @@ from rollwise.serve.workers import (
     NotSolved,
     NotYours,
     Offered,
+    RulesChanged,
     Worker,
     Workers,
 )
@@ -187,7 +188,14 @@ PICTURES = (
     "sandbox allow-scripts allow-downloads; default-src 'none'; script-src 'unsafe-inline'; "
     "style-src 'unsafe-inline'; img-src data: blob:"
 )
-STATUS = {UnknownGame: 404, NotSolved: 409, Busy: 503, NotYours: 403, Failed: 500}
+STATUS = {
+    UnknownGame: 404,
+    NotSolved: 409,
+    RulesChanged: 410,
+    Busy: 503,
+    NotYours: 403,
+    Failed: 500,
+}
 END = "; base-uri 'none'; form-action {}; frame-ancestors 'none'"
 FIELD = "field."  # begins a filter of a table by a field
 KEPT = ("game", "parameter", "limit")  # of the address of a table, in its links
@@ -337,23 +345,24 @@ def make_app(
         },
         lifespan=life,
     )
-    app.state.offered = offered
+    app.state.site = site
     app.add_middleware(Guard, hosts=hosts, rate=limits.rate)
     return app
 
 
 class _Site:
     def __init__(self, offered: Offered, workers: Workers, history: Path | None) -> None:
-        self.offered = offered
+        self._offered = offered
         self.workers = workers
         self.history = history
 
-    def refresh(self) -> None:
-        """Read changed rule sheets again, and forget the answers of their old rules."""
-        self.workers.forget(self.offered.refresh())
+    @property
+    def offered(self) -> Offered:
+        """The games; changed rule sheets were read again, and answers of old rules forgotten."""
+        self.workers.forget(self._offered.refresh())
+        return self._offered
 
     async def games(self, request: Request) -> Response:
-        self.refresh()
         return _json(encode(games_document(self.offered.kinds.values())))
 
     async def game(self, request: Request) -> Response:
@@ -361,8 +370,8 @@ class _Site:
         return _json(encode(games_document([self.offered.kind(name)]).games[0]))
 
     async def begin(self, request: Request) -> Response:
-        self.refresh()
-        worker = self.workers.begin(self.offered.game(*_wanted(await _body(request))))
+        wanted = _wanted(await _body(request))
+        worker = self.workers.begin(self.offered.game(*wanted))
         return _status(worker, key=worker.key_for_a_client())
 
     async def status(self, request: Request) -> Response:
@@ -405,7 +414,8 @@ class _Site:
         return answer
 
     async def sheets(self, request: Request) -> Response:
-        return JSONResponse({"own": self.offered.own, "faults": self.offered.faults})
+        offered = self.offered
+        return JSONResponse({"own": offered.own, "faults": offered.faults})
 
     async def start(self, request: Request) -> Response:
         """The board of the start, before the game is solved."""
@@ -469,12 +479,13 @@ class _Site:
             raise UsageError("this server keeps no games; rollwise serve --history FILE does")
         record = json.dumps(await _body(request, MOST_RECORD))
         question = {"ask": "keep", "record": record, "history": str(self.history)}
-        worker = self.workers.solved(_asked(request))
-        return _json(await worker.ask(question, is_remembered=False), 201)
+        return _json(await self._ask(request, question, is_remembered=False), 201)
 
     async def page(self, request: Request) -> Response:
         is_file = _query(request, "file") == "yes"
-        question = {"ask": "page", "keeps": self.history is not None, "file": is_file}
+        rules = self.offered.rules_of(_asked(request).name)
+        keeps = self.history is not None
+        question = {"ask": "page", "keeps": keeps, "file": is_file, "rules": rules}
         text = await self._ask(request, question)
         return _html(text if is_file else _with_home(request, text), COACH)
 
@@ -487,15 +498,24 @@ class _Site:
         text = await self._ask(request, {"ask": "plot", "kind": kind, **words})
         return _html(_with_home(request, text), PICTURES)
 
-    async def _ask(self, request: Request, question: dict[str, Any]) -> str:
-        return await self.workers.solved(_asked(request)).ask(question)
+    async def _ask(
+        self, request: Request, question: dict[str, Any], *, is_remembered: bool = True
+    ) -> str:
+        """The answer of the worker of a game; a page that was made by other rules gets none."""
+        game, rules = _asked(request), _query(request, "rules")
+        if rules is not None and rules != self._offered.rules_of(game.name):
+            raise RulesChanged(f"the rules of {game.name} have changed; load the page again")
+        return await self.workers.solved(game).ask(question, is_remembered=is_remembered)
 
 
 def _asked(request: Request) -> Game:
-    """The game of a request."""
-    values = read_values(request.query_params.getlist("parameter"))
-    offered: Offered = request.app.state.offered
-    return offered.game(_query(request, "game") or "", values)
+    """The game of a request, by the rules of now."""
+    if not hasattr(request.state, "game"):
+        values = read_values(request.query_params.getlist("parameter"))
+        site: _Site = request.app.state.site
+        request.state.game = site.offered.game(_query(request, "game") or "", values)
+    game: Game = request.state.game
+    return game
 
 
 async def _body(request: Request, most: int = MOST_BODY) -> Any:

@@ -9,6 +9,7 @@ import contextlib
 import json
 import os
 import queue
+import re
 import sys
 import threading
 import traceback
@@ -211,6 +212,8 @@ def _state(answer: Any, text: str | None) -> dict[str, Any]:
     if not text:
         raise UnknownState(f"{answer.title}: which position? Write {example}")
     try:
+        # `state=` is a part of an address, and may stand before the fields in a form
+        text = re.sub(r"^\s*state=(?=[^,]*=)", "", text)
         return typed_state(text, lambda: f"as in {example}", members_of(answer.game))
     except UnknownState as error:
         raise UnknownState(f"{answer.title}: {error}") from None
@@ -328,7 +331,9 @@ def _page(answer: Any, question: Mapping[str, Any]) -> str:
     from rollwise.coach.table import Table
     from rollwise.page import OpenFacts, TooLargeForPage, open_page, page
 
-    api = {"keeps": question["keeps"], "has_file": False}
+    api: dict[str, bool | str] = {"keeps": question["keeps"], "has_file": False}
+    if question["rules"]:
+        api["rules"] = question["rules"]
     table = Table.of(answer, answer.game)
     if answer.is_whole:
         is_small = answer.graph.n_outcomes <= PACKED_AT_ONCE or answer.profile is not None

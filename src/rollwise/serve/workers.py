@@ -106,6 +106,11 @@ class Offered:
             if _rules(kinds.get(name)) != _rules(kind) or changed & files.get(name, frozenset())
         ]
 
+    def rules_of(self, name: str) -> str:
+        """A hash of the files with the rules of a game; empty for a game of the gallery."""
+        contents = [self._contents.get(path, b"") for path in sorted(self._files.get(name, ()))]
+        return hashlib.blake2b(b"".join(contents), digest_size=8).hexdigest() if contents else ""
+
     def kind(self, name: str) -> type[Game]:
         """The rules of a name.
 
@@ -116,8 +121,16 @@ class Offered:
         if not name:
             raise UnknownGame("which game? Write game=NAME (/api/games lists them)")
         if name not in self.kinds:
-            raise UnknownGame(f"no game is called {name!r} here (/api/games lists them)")
+            raise UnknownGame(
+                f"no game is called {name!r} here (/api/games lists them{self._hint})"
+            )
         return self.kinds[name]
+
+    @property
+    def _hint(self) -> str:
+        """Where a game may be missing for an error of its rule sheet."""
+        left_out = ", ".join(self.faults)
+        return f"; the start page shows the errors of {left_out}" if left_out else ""
 
     def game(self, name: str, values: dict[str, str]) -> Game:
         """The game of a request.
@@ -312,6 +325,10 @@ class NotYours(RollwiseError):
 
 class NotSolved(RollwiseError):
     """A question about an unsolved game."""
+
+
+class RulesChanged(RollwiseError):
+    """A question of a page that was made by other rules."""
 
 
 @dataclass(frozen=True)
