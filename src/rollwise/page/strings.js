@@ -255,7 +255,7 @@ export const SAY = {
   throw: "throw",
   chance: "chance",
   sheet: "Cheat sheet",
-  sheetNote: (x, y, rest) => `Best choice, by ${y} and ${x}${rest ? `, where ${rest}` : ""}. This is the map in words.`,
+  sheetNote: (x, y, rest) => `Best choice, by ${y} and ${x}${rest ? ` (with ${rest})` : ""}. This is the map in words.`,
   sheetCut: (n) => `Only the first ${n} rows are shown.`,
   easier: "Easier to remember",
   name: "name",
