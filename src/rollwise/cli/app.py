@@ -404,7 +404,7 @@ def of_all_commands(
     ] = False,
 ) -> None:
     ASKED.json, ASKED.max_states = json, max_states
-    memory_limits.most_states = max_states
+    ctx.with_resource(memory_limits.states_at_most(max_states))
     if json and ctx.invoked_subcommand in NO_JSON:
         raise UsageError(f"{ctx.invoked_subcommand} prints no JSON document: leave out --json")
     if ctx.invoked_subcommand is None:

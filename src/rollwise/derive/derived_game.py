@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.builders import build
+from rollwise.builders.contract import more_states
 from rollwise.errors import RulesError, TooManyStates
 from rollwise.game import Game, require_game
 from rollwise.graph import StateGraph
@@ -46,6 +47,8 @@ def whole_graph(game: Game, purpose: str, remedy: str = SMALLER) -> StateGraph:
     try:
         return build(game, max_states=memory_limits.most_states)
     except TooManyStates as error:
+        if memory_limits.most_states is not None:
+            remedy = f"{remedy}, or {more_states()}"
         raise TooManyStates(
             f"{error.fault}; {purpose} needs a graph of the whole game: {remedy}"
         ) from error

@@ -40,8 +40,18 @@ POLARS_OWN, POLARS_SPACE = 150_000_000, 1_100_000_000
 MAP_FROM, MAP_LARGE_FROM, KEEP = 1 << 25, 1 << 20, 1 << 27
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # of <malloc.h>
 
-# The most states of a game from which another one is made: --max-states of the command line.
-most_states: int | None = None
+most_states: int | None = None  # of a game from which another one is made, see `states_at_most`
+
+
+@contextmanager
+def states_at_most(n: int | None) -> Iterator[None]:
+    """Limit the states of games from which others are made, meanwhile."""
+    global most_states
+    most_states = n
+    try:
+        yield
+    finally:
+        most_states = None
 
 
 def peak_memory() -> int:
