@@ -329,6 +329,8 @@ def test_lengths_of_play_that_stops_at_a_cap_name_it():
         ("advise as=chase target=12", True),
         ("respond as=contest --to random", True),
         ("distribution", True),
+        ("balance", True),
+        ("tournament --policies random,optimal", True),
     ],
 )
 def test_answers_name_the_caps_unless_they_are_of_best_play(line, names_it, tmp_path):
@@ -340,6 +342,28 @@ def test_answers_name_the_caps_unless_they_are_of_best_play(line, names_it, tmp_
     assert ("the figures are of play that stops from pot=" in found.stdout) == names_it
     document = json.loads(run(command, str(sheet), *others, "--json").stdout)
     assert list(document["caps"]) == ["pot"]
+
+
+@pytest.mark.parametrize(
+    ("line", "names_it"),
+    [
+        ("tune {} --vary bonus=0..1", False),
+        ("tune {} --vary bonus=0..1 --for turns", True),
+        ("tune {} --vary bonus=0..1 as=chase target=12", True),
+        ("diff {} bonus=0 bonus=1", True),
+        ("diff {} bonus=0 bonus=1 as=chase target=12", True),
+    ],
+)
+def test_answers_about_several_games_name_their_caps(line, names_it, tmp_path):
+    sheet = tmp_path / "pot.py"
+    sheet.write_text(POT)
+    words = line.format(sheet).split()
+    found = run(*words)
+    assert found.returncode == 0, found.stderr
+    assert ("the figures are of play that stops from pot=" in found.stdout) == names_it
+    document = json.loads(run(*words, "--json").stdout)
+    games = document["points"] if words[0] == "tune" else [document["old"], document["new"]]
+    assert all(list(game["caps"]) == ["pot"] for game in games)
 
 
 def test_verifying_a_form_names_the_caps(tmp_path):
@@ -358,13 +382,16 @@ def test_the_limit_of_states_holds_for_the_game_of_a_form():
 
 
 POT = """
+from dataclasses import dataclass
 from typing import NamedTuple
-from rollwise import AGAIN, END, Game
+from rollwise import AGAIN, END, Game, parameter
 
 class Pot(NamedTuple):
     pot: int
 
+@dataclass(frozen=True)
 class PotGame(Game):
+    bonus: int = parameter(0, at_least=0)
     players = 1
     objective = "maximize"
     action_names = ("stop", "roll")
@@ -373,7 +400,7 @@ class PotGame(Game):
     def actions(self, s):
         return (0, 1)
     def reward(self, s, action):
-        return s.pot if action == 0 else 0
+        return s.pot + self.bonus if action == 0 else 0
     def outcomes(self, s, action):
         yield 1, END, s
         if action == 1:

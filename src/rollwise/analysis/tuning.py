@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from itertools import product
@@ -18,7 +18,7 @@ from rollwise.answer.solution import Solution
 from rollwise.cluster.pool import Here, Pool
 from rollwise.derive.average import Average
 from rollwise.errors import EndlessPlay, ParameterError, UsageError
-from rollwise.game import Game
+from rollwise.game import Game, caps_of
 from rollwise.games import Sheet, create
 from rollwise.graph.choices import has_choice
 from rollwise.graph.policies import ties_in_play
@@ -42,7 +42,7 @@ NUMBER = r"\d+(?:\.\d+|/0*[1-9]\d*)?"
 _RANGE = re.compile(rf"(-?{NUMBER})\.\.(-?{NUMBER})(?:\.\.({NUMBER}))?")
 
 Progress = Callable[[str, int, "int | None"], None]
-_Amount = tuple[float, float, bool, "float | None"]  # the attributes of a point
+_Amount = tuple[float, float, bool, "float | None", dict[str, int]]  # the attributes of a point
 
 
 @dataclass(frozen=True)
@@ -112,6 +112,8 @@ class Point:
     deviation_gain : float or None
         Of three or more players, whose amount is that of an equilibrium: the largest gain of a
         player by another policy; proved.
+    caps : mapping of str to int
+        As in `StateGraph`.
     """
 
     parameters: Mapping[str, str]
@@ -119,6 +121,7 @@ class Point:
     error_bound: float
     equally_good: bool = False
     deviation_gain: float | None = None
+    caps: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -293,11 +296,12 @@ def _solved_amounts(
     solve: Callable[[Game], Solution],
 ) -> dict[str, _Amount]:
     """A measure of one of the games, or each of `OF_THE_START` that it has."""
-    solution = solve(create(sheet.kind, typed))
+    game = create(sheet.kind, typed)
+    solution = solve(game)
     gain = None if solution.profile is None else solution.profile.deviation_gain
     every = ["value"] if solution.win_probability is None else OF_THE_START
     return {
-        one: (*amount_of(one, solution), has_ties(one, solution), gain)
+        one: (*amount_of(one, solution), has_ties(one, solution), gain, caps_of(game))
         for one in ([measure] if measure else every)
     }
 

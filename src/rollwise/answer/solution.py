@@ -407,10 +407,10 @@ class Solution:
 
     @cached_property
     def error_bound(self) -> float:
-        """The largest error bound of any value, proved; infinite if it excludes nothing of one.
+        """The largest error bound of any value, proved; infinite if it leaves one value open.
 
-        A value of a game of wins and losses is from -1 to 1 anyhow. A bound of points or payoffs
-        larger than all of them leaves their sign open.
+        A value of a game of wins and losses is from -1 to 1 without any proof. A bound of points
+        or payoffs larger than all of them leaves their sign open.
         """
         bound, sizes = float(self.error_bounds.max()), np.abs(self.values)
         widest = max(1.0, sizes.max()) if self.is_score else 1.0 + sizes.min()

@@ -10,6 +10,7 @@ from rollwise.documents.learned import Loss, LossSpread
 from rollwise.documents.model import (
     UNSET,
     Bound,
+    Caps,
     Chance,
     DeviationGain,
     Document,
@@ -24,6 +25,7 @@ from rollwise.documents.model import (
     State,
     Value,
     about,
+    about_caps,
     as_number,
     game_head,
     state_fields,
@@ -66,6 +68,7 @@ class TunedGame(Part, frozen=True):
     error_bound: Bound
     equally_good: Annotated[bool, about("whether another optimal policy may have another amount")]
     deviation_gain: Maybe[DeviationGain] = UNSET
+    caps: Caps = UNSET
 
 
 class Tuned(Document, frozen=True, tag="rollwise/tune/1"):
@@ -131,6 +134,8 @@ class Tuned(Document, frozen=True, tag="rollwise/tune/1"):
             gain = gain_text(max(map(as_number, gains)), " by another policy")
             games = "the game" if len(self.points) == 1 else "each game of three or more"
             yield f"all play an equilibrium of {games}, which need not be the only one: {gain}"
+        if measure != "value" or "as" in self.parameters:
+            yield from about_caps(*(point.caps for point in self.points))
 
 
 def tuning_document(game: str, fixed: Mapping[str, str], found: Tuning) -> Tuned:
@@ -148,7 +153,7 @@ def tuning_document(game: str, fixed: Mapping[str, str], found: Tuning) -> Tuned
 
 def _tuned(point: Point) -> TunedGame:
     gain = UNSET if point.deviation_gain is None else point.deviation_gain
-    return TunedGame.from_result(point, deviation_gain=gain)
+    return TunedGame.from_result(point, deviation_gain=gain, caps=dict(point.caps) or UNSET)
 
 
 class SolvedGame(Part, frozen=True, kw_only=True):
@@ -157,6 +162,7 @@ class SolvedGame(Part, frozen=True, kw_only=True):
     game: str
     parameters: dict[str, Any]
     players: Maybe[int] = UNSET
+    caps: Caps = UNSET
     positions: int
     value: Maybe[Value] = UNSET
     win_probability: Maybe[Chance] = UNSET
@@ -252,6 +258,7 @@ class Versions(Document, frozen=True, kw_only=True, tag="rollwise/diff/1"):
                 for one in listed
             )
             yield Rows((*words, f"costs ({unit})"), cells, left=words, fold=words)
+        yield from about_caps(self.old.caps, self.new.caps)
 
 
 def difference_document(found: Difference, limit: int | None = None) -> Versions:

@@ -465,8 +465,6 @@ Error = Annotated[Number, unit("probability, or points"), about("null: infinite"
 class Certified(GameDocument, frozen=True, kw_only=True, tag="rollwise/certify/1"):
     """The largest error of given values, or the largest loss of a policy."""
 
-    of_best_play: ClassVar[bool] = True
-
     subject: Annotated[Literal["values", "policy"], about("what was given")]
     name: Annotated[str, about("the file or the policy")]
     unit: Annotated[str, about("the name of a value: win probability, expected score or payoff")]

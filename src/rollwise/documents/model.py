@@ -218,6 +218,23 @@ class EquallyGood(Part, frozen=True):
         return Ties(self.states, self.reached).text
 
 
+Caps = Annotated[
+    Maybe[dict[str, int]],
+    about("of fields without an end: only stopping is allowed from these numbers on"),
+]
+
+
+def about_caps(*games: dict[str, int] | UnsetType) -> Iterator[str]:
+    """A line about the figures of games with caps, unless they are values of best play."""
+    capped = [one for one in games if one and not isinstance(one, UnsetType)]
+    if capped:
+        caps = [" or ".join(f"{name}={number}" for name, number in one.items()) for one in capped]
+        yield (
+            f"the figures are of play that stops from {', '.join(dict.fromkeys(caps))} on; how "
+            "much play that goes on there changes them is unknown"
+        )
+
+
 class Document(Part, frozen=True, tag_field="schema"):
     """The answer of a command."""
 
@@ -304,20 +321,13 @@ class GameDocument(Document, frozen=True, kw_only=True):
     parameters: Annotated[dict[str, Any], about("also the form of the game, as `as`")]
     players: Annotated[Maybe[int], about("left out for one and two")] = UNSET
     kind: Annotated[Maybe[Kind], about("the kind of the numbers")] = UNSET
-    caps: Annotated[
-        Maybe[dict[str, int]],
-        about("of fields without an end: only stopping is allowed from these numbers on"),
-    ] = UNSET
+    caps: Caps = UNSET
     of_best_play: ClassVar[bool] = False  # it has values of best play, which caps leave as they are
 
     def told(self) -> Iterator[str | Rows]:
         yield from self.blocks()
-        if self.caps and not (self.of_best_play and "as" not in self.parameters):
-            caps = " or ".join(f"{name}={number}" for name, number in self.caps.items())
-            yield (
-                f"the figures are of play that stops from {caps} on; how much play that goes on "
-                "there changes them is unknown"
-            )
+        if not (self.of_best_play and "as" not in self.parameters):
+            yield from about_caps(self.caps)
 
     @property
     def title(self) -> str:

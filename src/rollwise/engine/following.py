@@ -455,8 +455,8 @@ def leads_out(low, high, block, tables, kept, ends, by_pass):
     before, goes_up = left + 1, False
     while 0 < left < before:
         before, goes_up = left, not goes_up
-        for k in range(high - low):
-            i = index(low + k if goes_up else high - 1 - k)
+        for step in range(high - low):
+            i = index(low + step if goes_up else high - 1 - step)
             s = index(first[i, 0])
             n_throws = index(lists[throws[i] + ONE]) - index(lists[throws[i]])
             for _ in range(0 if ends[i] else n_throws):
