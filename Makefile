@@ -9,7 +9,7 @@ PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --quiet --numprocesse
 # Files with tests of kernels. Reading all files takes longer than running these tests.
 KERNELS = $(shell grep -l "mark.kernels" tests/test_*.py) --hypothesis-profile=quick -m "kernels and not slow"
 
-.PHONY: help demo test test-large lowest newest lock check types format docs site smoke release gallery verified bench bench-check clean
+.PHONY: help demo test test-large lowest newest lock check types format docs site smoke wheel release gallery verified bench bench-check clean
 
 help:
 	@echo "make demo    install rollwise in $(VENV), and solve Pig"
@@ -22,6 +22,7 @@ help:
 	@echo "make docs    make the generated pages and figures of the documentation anew"
 	@echo "make site    make the documentation, the API reference and the gallery as a site, in site/"
 	@echo "make smoke   build the wheel and try it in an empty environment, and with each extra alone"
+	@echo "make wheel   make a wheel with compiled kernels for this platform, in dist/"
 	@echo "make release make and check the sdist and the wheel of a release, in dist/"
 	@echo "make gallery  make a page of each game and a front page, in gallery/: two minutes"
 	@echo "make verified  check the proof of the checker of certificates, and build it: verified/check"
@@ -93,6 +94,11 @@ site: $(VENV)/ready
 
 smoke: $(VENV)/ready
 	$(BIN)/python scripts/smoke.py
+	folder=$$(mktemp -d) && $(BIN)/python scripts/platform_wheel.py --quick $$folder; code=$$?; rm -rf $$folder; exit $$code
+
+# With all kernels compiled: some minutes.
+wheel: $(VENV)/ready
+	$(BIN)/python scripts/platform_wheel.py
 
 release: $(VENV)/ready
 	$(BIN)/python scripts/release.py

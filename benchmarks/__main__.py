@@ -22,7 +22,7 @@ from datetime import date
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from benchmarks import commands, gallery, growth, history, limits, rates, trace, tricks
+from benchmarks import commands, gallery, growth, history, limits, rates, trace, tricks, wheel
 from benchmarks.measure import ROOT, Settings, measure, prepared, require_agreement
 from benchmarks.memory import physical_memory
 from benchmarks.peers import PEERS, peer
@@ -31,7 +31,7 @@ from benchmarks.results import Results
 from benchmarks.work import WORK
 
 HERE = Path(__file__).parent
-SECTIONS = ("limits", "gallery", "growth", "commands", "tricks", "trace", "rates")
+SECTIONS = ("limits", "gallery", "growth", "commands", "wheel", "tricks", "trace", "rates")
 LIBRARIES = ("numba", "numpy", "scipy", "polars")
 
 
@@ -149,6 +149,9 @@ def main() -> None:
     if "commands" in given.wanted:
         tell("commands")
         results.commands = commands.rows(settings, given.quick, tell)
+    if "wheel" in given.wanted:
+        tell("wheel")
+        results.wheel = wheel.rows(settings, given.quick, tell)
     if "tricks" in given.wanted:
         tell("tricks")
         results.tricks = tricks.rows(settings, given.quick, tell)

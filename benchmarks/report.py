@@ -47,6 +47,7 @@ def markdown(results: Results, lines: Sequence[history.Line]) -> str:
         *gallery_table(results),
         *growth_table(results),
         *command_table(results),
+        *wheel_table(results),
         *trick_tables(results),
         *trace_table(results),
         *rate_tables(results),
@@ -409,6 +410,30 @@ def command_table(results: Results) -> Iterator[str]:
         again = seconds(row["again"]) if row["again"] else "failed"
         rows.append([f"`{row['command']}`", begun, again, megabytes(row["peak"])])
     columns = ["command", "first use ever, empty caches", "again (median)", "peak memory"]
+    yield from markdown_table(columns, rows)
+    yield ""
+
+
+def wheel_table(results: Results) -> Iterator[str]:
+    """The first use of each wheel, and the next ones."""
+    if not results.wheel:
+        return
+    yield from ("## Wheels", "")
+    yield (
+        "The first use ever of each wheel, with empty caches, and the median of further uses. "
+        "`make wheel` makes the wheel for this platform: its kernels are compiled, for a common "
+        "processor. The other wheel compiles them on the first use."
+    )
+    yield ""
+    rows = []
+    for row in results.wheel:
+        cells = [f"`{row['command']}`"]
+        for place in ("any", "platform"):
+            first, again = row[place]["first"], row[place]["again"]
+            cells.append(seconds(first["seconds"]) if "seconds" in first else first["fault"])
+            cells.append(seconds(again) if again else "failed")
+        rows.append(cells)
+    columns = ["command", "all platforms: first use", "again", "this platform: first use", "again"]
     yield from markdown_table(columns, rows)
     yield ""
 

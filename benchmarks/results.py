@@ -39,6 +39,7 @@ class Results:
     growth: list[dict[str, Any]] = field(default_factory=list)
     no_picture: str = "not drawn"
     commands: list[dict[str, Any]] = field(default_factory=list)
+    wheel: list[dict[str, Any]] = field(default_factory=list)
     rates: dict[str, Any] = field(default_factory=dict)
     tricks: list[dict[str, Any]] = field(default_factory=list)
     traces: list[dict[str, Any]] = field(default_factory=list)

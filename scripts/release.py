@@ -1,8 +1,9 @@
 """Makes a release in dist/, and checks it: ``python scripts/release.py`` (`make release`).
 
 The version must be the same in the package, in CITATION.cff and at the head of CHANGELOG.md, and no
-longer be called unreleased there. Then the sdist and the wheel are built, `twine` checks them, and
-the wheel is tried in an empty environment (``scripts/smoke.py``).
+longer be called unreleased there. Then the sdist and two wheels are built: one for all platforms,
+and one with compiled kernels for this platform (``scripts/platform_wheel.py``). Each is tried in an
+empty environment (``scripts/smoke.py``), and `twine` checks all files.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import platform_wheel
 import smoke
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -52,10 +54,12 @@ def main() -> None:
     dist = ROOT / "dist"
     shutil.rmtree(dist, ignore_errors=True)
     wheel = smoke.build(dist)
+    smoke.try_wheel(wheel)
+    commands = platform_wheel.COMMANDS.strip().splitlines()
+    platform_wheel.try_wheel(platform_wheel.make(wheel, commands), commands[0])
     subprocess.run(
         [sys.executable, "-m", "twine", "check", "--strict", *sorted(dist.iterdir())], check=True
     )
-    smoke.try_wheel(wheel)
     version = versions(ROOT)["CITATION.cff"]
     print(f"dist/ holds rollwise {version}. To publish it:")
     print(f"  git tag v{version} && git push origin v{version}")
@@ -65,5 +69,5 @@ def main() -> None:
 if __name__ == "__main__":
     try:
         main()
-    except smoke.Failed as failure:
+    except (platform_wheel.Failed, smoke.Failed) as failure:
         sys.exit(str(failure))

@@ -138,8 +138,7 @@ def build(folder: Path) -> Path:
     """The wheel in the folder, made of the sdist, which lies beside it."""
     command = [sys.executable, "-m", "build", "--outdir", folder, ROOT]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    (wheel,) = folder.glob("*.whl")
-    return wheel
+    return max(folder.glob("*-none-any.whl"), key=lambda wheel: wheel.stat().st_mtime)
 
 
 def try_wheel(wheel: Path) -> None:

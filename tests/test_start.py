@@ -19,7 +19,7 @@ from rollwise import games
 from rollwise.answer import first_use
 from rollwise.game import Game
 from rollwise.games.pig import Pig, Piglet
-from rollwise.machine import kernel_cache
+from rollwise.machine import kernel_cache, wheel_kernels
 
 # A game of a few states, and one whose rules are compiled.
 SMALL, LARGE = ["solve", "piglet", "target=3"], ["solve", "pig", "target=30"]
@@ -182,6 +182,54 @@ def test_kernels_are_read_from_disk_and_if_need_be_as_numba_does(tmp_path):
         file.write_bytes(file.read_bytes()[:10])
         assert use().splitlines() == ["12.0 | True True", "less than nothing"]
         assert use().splitlines() == ["12.0 1 | False False", "less than nothing"]
+
+
+WHEEL = """
+from pathlib import Path
+from rollwise.machine import wheel_kernels
+wheel_kernels.FOLDER = Path({folder!r})
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.needs_jit
+@pytest.mark.skipif(wheel_kernels.target() is None, reason="no wheels for this processor")
+def test_kernels_of_a_wheel_are_read_where_none_is_on_disk(tmp_path):
+    source, folder = tmp_path / "room" / "work.py", tmp_path / "compiled"
+    source.parent.mkdir()
+    source.write_text(KERNEL_FILE)
+    _, processor, features = wheel_kernels.target()
+    there = {"NUMBA_CPU_NAME": processor, "NUMBA_CPU_FEATURES": features}
+    use = USE.format(folder=str(source.parent), before=WHEEL.format(folder=str(folder)))
+
+    def compiled_in(name: str) -> list[Path]:
+        return list((tmp_path / name).rglob("*.nbi"))
+
+    assert python(use, NUMBA_CACHE_DIR=str(tmp_path / "made"), **there).startswith("12.0 | True")
+    (made,) = {file.parent for file in compiled_in("made")}
+    shutil.copytree(made, folder / "room")
+    assert python(use, NUMBA_CACHE_DIR=str(tmp_path / "read")).startswith("12.0 1 | False False")
+    assert not compiled_in("read")
+    source.write_text(KERNEL_FILE.replace("2 * number", "3 * number"))  # not the wheel's kernel
+    assert python(use, NUMBA_CACHE_DIR=str(tmp_path / "changed")).startswith("18.0 | True")
+    assert compiled_in("changed")
+
+
+def test_wheels_are_for_processors_with_all_the_features(monkeypatch):
+    from llvmlite import binding
+
+    platform = "x86_64-unknown-linux-gnu"
+    features = wheel_kernels.PROCESSORS["x86_64"][1]
+    present = dict.fromkeys(features.replace("+", "").split(","), True)
+    monkeypatch.setattr(binding, "get_process_triple", lambda: platform)
+    monkeypatch.setattr(binding, "get_host_cpu_features", lambda: present)
+    target = wheel_kernels.target.__wrapped__
+    assert target() == (platform, "x86-64-v3", features)
+    present["avx2"] = False
+    assert target() is None
+    present["avx2"] = True
+    monkeypatch.setattr(binding, "get_process_triple", lambda: "riscv64-unknown-linux-gnu")
+    assert target() is None
 
 
 def test_kernels_on_disk_are_those_of_all_the_sources_that_went_into_them(tmp_path, monkeypatch):

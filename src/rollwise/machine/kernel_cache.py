@@ -1,11 +1,12 @@
 """Compiled kernels on disk, with changes to Numba that make them load faster.
 
-Numba itself keeps compiled code on disk. Four changes are made here:
+Numba itself keeps compiled code on disk. Five changes are made here:
 
 - Before reading or compiling, Numba imports more than it needs. This is prevented.
 - Numba considers code up to date if the file of the function is unchanged. Here the
   files from which the function imports other kernels and constants must be unchanged too.
 - An unreadable or unwritable file isn't an error.
+- A kernel that isn't on disk is looked up in the installed wheel (`wheel_kernels`).
 - Numba numbers functions from 1 in each process, and names machine code by these numbers. Two
   functions of one name compiled in different processes had the same name. A process
   that read both from disk called the wrong one. Here each process has its own numbers.
@@ -20,7 +21,7 @@ import itertools
 import re
 import secrets
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,7 @@ from numba.core.bytecode import FunctionIdentity
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
 from numba.core.runtime import rtsys
 
-from rollwise.machine import memory_limits, switches
+from rollwise.machine import memory_limits, switches, wheel_kernels
 from rollwise.machine.interrupts import hear_in_callbacks
 from rollwise.machine.user_cache import is_private, tell_once
 
@@ -151,7 +152,8 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
     """Numba's cache of compiled kernels on disk, read without the parts that only compiling needs.
 
     Numba considers them up to date if the file of the kernel is unchanged. Here
-    the files from which it imports other kernels and constants must be unchanged too.
+    the files from which it imports other kernels and constants must be unchanged too. A kernel that
+    is missing here may be in the installed wheel.
     """
 
     _impl_class = _OnDisk
@@ -165,14 +167,31 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
         stamp = source_stamp(source)
         name = switches.mark(self._impl.filename_base, "prefetch")
         self._cache_file = _Files(self._cache_path, name, stamp)
+        self._of_wheel = _Files(str(wheel_kernels.FOLDER / source.parent.name), name, stamp)
+
+    def _places(self, signature: Any, codegen: Any) -> Iterator[tuple[_Files, Any]]:
+        """The files of the kernel, and its key in each: compiled here, and in the wheel."""
+        key = self._index_key(signature, codegen)
+        yield self._cache_file, key
+        target = wheel_kernels.target() if wheel_kernels.FOLDER.is_dir() else None
+        if target is not None:
+            yield self._of_wheel, (key[0], target, *key[2:])
 
     def holds(self, dispatcher: Any, arguments: tuple[Any, ...]) -> bool:
         """Whether usable code is on disk, for arguments of these types if any are given."""
-        index = self._cache_file._load_index()
-        if not arguments:
-            return bool(index)
         types = tuple(map(dispatcher.typeof_pyval, arguments))
-        return self._index_key(types, dispatcher.targetctx.codegen()) in index
+        for files, key in self._places(types, dispatcher.targetctx.codegen()):
+            index = files._load_index()
+            if key in index or (index and not arguments):
+                return True
+        return False
+
+    def _load_overload(self, signature: Any, target_context: Any) -> Any:
+        for files, key in self._places(signature, target_context.codegen()):
+            data = files.load(key)
+            if data is not None:
+                return self._impl.rebuild(target_context, data)
+        return None
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """The compiled kernel, or None."""
