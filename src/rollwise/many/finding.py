@@ -26,7 +26,7 @@ from rollwise.many.table import ACYCLIC, look, table_of
 from rollwise.numbers.randomness import check_seed
 
 Floats = NDArray[np.float64]
-MOST_SWEEPS, TOLERANCE = 2_000, 4e-16
+MOST_SWEEPS, SWEEPS, TOLERANCE = 2_000, 25, 4e-16  # of a component, and of a call
 NO_MARGIN = 2.0  # by which no action is better than another
 PIECE, PIECE_IN_TIME = 300_000, 20_000  # states between two reports, or two looks at the clock
 
@@ -130,19 +130,25 @@ class _Search:
     def is_late(self) -> bool:
         return self.until is not None and time.monotonic() >= self.until
 
-    def _sweep(self, component: int, stop: int, margin: float, sweeps: int) -> int:
+    def _sweep(self, component: int, stop: int, margin: float) -> int:
         arrays = self.table, self.numbers, self.chosen
-        return int(sweep_components(component, stop, *arrays, margin, TOLERANCE, sweeps))
+        swept = 0  # times, through the present component
+        # after a call of some sweeps, further ones may be worth compiling
+        while component < stop and swept < MOST_SWEEPS:
+            reached = int(sweep_components(component, stop, *arrays, margin, TOLERANCE, SWEEPS))
+            swept = SWEEPS + (swept if reached == component else 0)
+            component = reached
+        return component
 
     def sweep(self, component: int, stop: int) -> int:
         """Sweep best choices; the first component where they don't settle, or `stop`."""
-        return self._sweep(component, stop, MARGIN, MOST_SWEEPS)
+        return self._sweep(component, stop, MARGIN)
 
     def _fixed(self, component: int, stop: int) -> None:
         """Compute the values of the present choices."""
         while component < stop:
             # a component that doesn't settle keeps its last values
-            component = self._sweep(component, stop, NO_MARGIN, MOST_SWEEPS) + 1
+            component = self._sweep(component, stop, NO_MARGIN) + 1
 
     def evaluate(self, component: int, stop: int) -> None:
         """Leave choices as they are, since time is over."""
