@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -714,3 +715,84 @@ def test_a_notebook_shows_the_average():
     assert "a cycle at this rate brings" in repr(solution)
     shown = certified(*average_of(solution))
     assert f"average in the long run {shown}" in solution._repr_html_()
+
+
+class Place(NamedTuple):
+    n: int
+
+
+class Walk(Game):
+    """A walk for ever: the actions of each position, with their rewards and next positions."""
+
+    players = 1
+    objective = "average"
+
+    def __init__(self, moves: tuple[tuple[tuple[float, tuple[int, ...]], ...], ...]) -> None:
+        self.moves = moves
+
+    def start(self) -> Place:
+        return Place(0)
+
+    def actions(self, s: Place) -> range:
+        return range(len(self.moves[s.n]))
+
+    def outcomes(self, s: Place, action: int) -> Iterator[tuple[int, int, Place]]:
+        for after in self.moves[s.n][action][1]:
+            yield 1, AGAIN, Place(after)
+
+    def reward(self, s: Place, action: int) -> float:
+        return self.moves[s.n][action][0]
+
+
+def averages(moves: Any) -> Iterator[tuple[float, bool]]:
+    """The average of each policy from the start, and whether it comes to one part of the game."""
+    n = len(moves)
+    for chosen in product(*(range(len(actions)) for actions in moves)):
+        matrix = np.zeros((n, n))
+        for s, a in enumerate(chosen):
+            for after in moves[s][a][1]:
+                matrix[s, after] += 1 / len(moves[s][a][1])
+        # half steps have the same frequencies, without periods
+        limit = np.linalg.matrix_power((matrix + np.eye(n)) / 2, 2**20)
+        visited = np.flatnonzero(limit[0] > 1e-9)
+        rewards = np.array([moves[s][a][0] for s, a in enumerate(chosen)])
+        yield float(limit[0] @ rewards), bool((limit[np.ix_(visited, visited)] > 1e-9).all())
+
+
+def test_a_start_that_play_leaves_for_ever() -> None:
+    stays = ((3, (1,)),), ((1, (2,)),)
+    absorbed = Walk((((0, (1,)), (0, (2,))), *stays))
+    solution = rollwise.solve(absorbed)
+    average, bound = average_of(solution)
+    assert abs(average - 3) <= bound < 1e-12
+    with pytest.raises(RulesError, match=r"no play from the start is sure to come to position 1"):
+        rollwise.solve(Walk((((0, (1, 2)),), *stays)))
+
+
+def test_averages_of_random_walks() -> None:
+    """Against all policies. A game is refused only if its best play has parts or ties."""
+    random = np.random.default_rng(20261129)
+    solved = 0
+    for _ in range(60):
+        n = int(random.integers(2, 6))
+        moves = tuple(
+            tuple(
+                (
+                    float(random.integers(-1, 6)),
+                    tuple(random.integers(0, n, random.integers(1, 4)).tolist()),
+                )
+                for _ in range(random.integers(1, 4))
+            )
+            for _ in range(n)
+        )
+        policies = list(averages(moves))
+        best = max(average for average, _ in policies)
+        try:
+            average, bound = average_of(rollwise.solve(Walk(moves)))
+        except RulesError:
+            alone = [is_one for average, is_one in policies if average > best - 1e-9]
+            assert not all(alone), moves
+            continue
+        solved += 1
+        assert abs(average - best) <= bound + 1e-9, moves
+    assert solved > 45

@@ -24,6 +24,11 @@ if TYPE_CHECKING:
     from rollwise.answer.solution import Solution
 
 MOST_RATES = 200
+AS_GOOD = 1e-9  # the largest loss of a cycle, a unit of duration, that counts as none
+HOME = (
+    "give another one (as=average home=N), or let start() give a position to which every play "
+    "returns"
+)
 UNIT = 2.0**-53
 
 
@@ -79,13 +84,20 @@ def with_best_rate(rules: Game) -> Average:
             low = [*low[-1:], cycle] if np.isfinite(low[-1].value) else [cycle]
         else:
             high = [*high[-1:], cycle]
-    if np.isinf(low[-1].value):
+    best = min(high[-1], low[-1], key=lambda cycle: abs(cycle.value))
+    # Below the best average, play may go round for ever without the home. This is no fault where
+    # the best cycle brings as much.
+    if np.isinf(low[-1].value) and abs(best.value) > least * AS_GOOD * (1 + abs(best.rate)):
         raise RulesError(
-            f"{name}: best play doesn't return to the position {game.home} again and again; give "
-            "another one (as=average home=N), or let start() give a position to which every play "
-            "returns"
+            f"{name}: best play doesn't return to {_home(game)} again and again; {HOME}"
         )
-    return replace(game, rate=min(high[-1], low[-1], key=lambda cycle: abs(cycle.value)).rate)
+    return replace(game, rate=best.rate)
+
+
+def _home(game: Average) -> str:
+    """The home in words, as in "position 2 (n=2)"."""
+    graph = game.inner_graph
+    return f"position {game.home} ({graph.state_text(game.home)})"
 
 
 def _next_rate(low: list[Cycle], high: list[Cycle]) -> float:
@@ -125,15 +137,22 @@ def least_duration(game: Average) -> float:
     Raises
     ------
     RulesError
-        It isn't positive.
+        It isn't positive, or play can't return.
     """
-    least = 0.0
     try:
         run = solve_and_certify(game.cycle(game.durations, "minimize"))
-        least = float(run.found.values[game.home] - run.certificate.bounds[game.home])
+        values = run.found.values
+        comes = bool(np.isfinite(values[[0, game.home]]).all())
     except EndlessPlay:
-        pass
-    if not 0 < least < np.inf:
+        comes = False
+    if not comes:
+        raise RulesError(
+            f"{game.inner.name}: no play from the start is sure to come to {_home(game)}, and to "
+            f"it again and again; {HOME}. If play comes by chance to one of several parts that it "
+            "never leaves, there is no answer"
+        )
+    least = float(values[game.home] - run.certificate.bounds[game.home])
+    if not least > 0:
         raise RulesError(
             f"{game.inner.name}: a cycle of play may take no time; duration() is positive "
             "somewhere in every cycle"

@@ -168,11 +168,12 @@ class Average(DerivedGame):
         """
         if self.home_state != self.inner.start():
             return self
-        if len(self.derive().components) == self.inner_graph.n_states:
-            return self  # every play returns to the start
         graph, n = self.inner_graph, self.inner_graph.n_states
         chance, target = chances(graph), graph.outcome_state
         source = graph.action_state[outcome_action(graph)]
+        stays = np.any((source == target) & (source != self.home))
+        if not stays and len(self.derive().components) == n:
+            return self  # every play returns to the start
         rate, share = 0.0, np.zeros(n)
         for _ in range(ROUNDS):
             reward, values = graph.action_reward - rate * self.durations, np.zeros(n)
