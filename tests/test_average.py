@@ -204,7 +204,7 @@ def test_a_home_that_was_asked_for_stays() -> None:
     assert average_of(solution)[0] == pytest.approx(average, abs=bound + 1e-11)
     with pytest.raises(ParameterError, match="no position 99"):
         with_best_rate(Average(Hill(), home=99))
-    with pytest.raises(RulesError, match="doesn't return to the position 9"):
+    with pytest.raises(RulesError, match="doesn't return to position 9"):
         with_best_rate(Average(Hill(), home=9))
 
 

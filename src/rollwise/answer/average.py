@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rollwise.answer.certified import solve_and_certify
 from rollwise.derive.average import Average
@@ -139,25 +140,30 @@ def least_duration(game: Average) -> float:
     RulesError
         It isn't positive, or play can't return.
     """
+    found = _least(game, game.durations)
+    if found > 0:
+        return found
+    name = game.inner.name
+    if _least(game, np.ones(len(game.durations))) > 0:
+        raise RulesError(
+            f"{name}: a cycle of play may take no time; duration() is positive somewhere in every "
+            "cycle"
+        )
+    raise RulesError(
+        f"{name}: no play from the start is sure to come to {_home(game)}, and to it again and "
+        f"again; {HOME}. If play comes by chance to one of several parts that it never leaves, "
+        "there is no answer"
+    )
+
+
+def _least(game: Average, durations: NDArray[np.float64]) -> float:
+    """A lower bound on the expected duration of a cycle; 0 if play may not come home."""
     try:
-        run = solve_and_certify(game.cycle(game.durations, "minimize"))
-        values = run.found.values
-        comes = bool(np.isfinite(values[[0, game.home]]).all())
+        run = solve_and_certify(game.cycle(durations, "minimize"))
     except EndlessPlay:
-        comes = False
-    if not comes:
-        raise RulesError(
-            f"{game.inner.name}: no play from the start is sure to come to {_home(game)}, and to "
-            f"it again and again; {HOME}. If play comes by chance to one of several parts that it "
-            "never leaves, there is no answer"
-        )
-    least = float(values[game.home] - run.certificate.bounds[game.home])
-    if not least > 0:
-        raise RulesError(
-            f"{game.inner.name}: a cycle of play may take no time; duration() is positive "
-            "somewhere in every cycle"
-        )
-    return least
+        return 0.0
+    at_home = run.found.values[game.home] - run.certificate.bounds[game.home]
+    return float(at_home) if np.isfinite([at_home, run.found.values[0]]).all() else 0.0
 
 
 def average_of(solution: Solution) -> tuple[float, float]:

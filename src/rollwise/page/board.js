@@ -31,9 +31,12 @@ export function drawBoard(rows, name, look) {
   const placed = look.turns ? turned(rows, look) : rows;
   const isWide = (row) => row.some(({ kind }) => WIDE.has(kind));
   const drawn = new Map(placed.map((row) => [row, []]));
+  // wide cells share no column with texts, which would be cut off
+  const fits = (row, other) => isWide(row) === isWide(other)
+    && (!isWide(row) || row.every((cell, k) => !other[k] || isText(cell) === isText(other[k])));
   const groups = []; // of rows with columns of their own
   for (const row of placed) {
-    if (groups.length && isWide(groups.at(-1)[0]) === isWide(row)) groups.at(-1).push(row);
+    if (groups.at(-1)?.every((other) => fits(row, other))) groups.at(-1).push(row);
     else groups.push([row]);
   }
   const board = el("div", { class: placed.length < 4 ? "board few" : "board", role: "img", "aria-label": name },
@@ -51,6 +54,7 @@ function drawRows(rows, isWide, look, drawn) {
   const wide = Math.max(...rows.map((row) => row.length));
   const made = el("div", { class: isWide ? "rows wide" : "rows" }, rows.map((row) => Array.from({ length: wide }, (_, k) =>
     (row[k] ? drawn.get(row)[drawn.get(row).push(drawCell(row[k], look)) - 1] : el("span")))));
+  made.style.setProperty("--cells", wide);
   made.style.gridTemplateColumns = columns(rows).map((cells) =>
     (cells.some(({ kind }) => WIDE.has(kind)) ? "minmax(0, 1fr)" : cells.every(isText) ? "max-content" : "var(--cell)")).join(" ");
   return made;
