@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, NamedTuple
@@ -385,3 +386,12 @@ def test_different_scores_look_different():
     document = match_document(graph, simulate(graph, "random", games=5_000, seed=1))
     rows = [line.split()[0] for line in map(str, document.blocks()) if line.endswith("#")]
     assert rows == [f"{1e6 + k / 10:.8g}" for k in range(10)]
+
+
+def test_simulated_pairs_of_a_tournament_have_errors():
+    words = ("tournament", "piglet", "--policies", "optimal,hold-at-2", "--games", "100")
+    told = output(*words, "--seed", "1", "--no-exact")
+    rows = [line for line in told.splitlines() if line.startswith(("optimal", "hold"))]
+    # against the other policy, and against itself, where nothing is estimated
+    assert all(len(re.findall(r"% ± \d", row)) == 1 for row in rows), told
+    assert all(row.count("50.0000 %") == 1 for row in rows)

@@ -1043,7 +1043,9 @@ class Solution:
         winner = "the player" if self.space.players == 1 else "the first player"
         what = self.worth_name if self.is_score else f"{winner} wins"
         if self.game is not None and self.game.made_from.objective == "average":
-            what = "a cycle at this rate brings"
+            from rollwise.answer.average import average_of
+
+            what, number = "average in the long run", certified(*average_of(self))
         worth = f"{what} {number}"
         return f"<Solution of {self.title}: {worth} ({self.status})>"
 

@@ -152,10 +152,12 @@ class StartEstimate(Part, frozen=True):
     def text(self, name: str, *, is_score: bool) -> str:
         """The action with its estimate."""
         value, error = as_number(self.estimate), as_number(self.standard_error)
-        shown = f"{value:z.5f}" if is_score else percent(value)
         if math.isfinite(error):
             one = (estimated if is_score else estimated_chance)(value, error)
             shown = f"{one.number} (estimated, standard error {one.bound})"
+        else:
+            number = f"{value:z.5f}" if is_score else percent(value)
+            shown = f"{number} (estimated, without a standard error)"
         return f"  start: {self.action}, {name} {shown}"
 
 

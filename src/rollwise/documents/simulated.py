@@ -348,8 +348,16 @@ class Ranked(GameDocument, frozen=True, kw_only=True, tag="rollwise/tournament/1
         heads += [f"vs {name}" for name in self.policies] if self.both else []
         rows = []
         for one, result in zip(standings, shown, strict=True):
-            row = self.both[self.policies.index(one.policy)] if self.both else ()
-            rows.append([one.policy, result.number, result.bound, *map(cell, row)])
+            pairs = list[str]()
+            if self.both:
+                place = self.policies.index(one.policy)
+                pairs = [*map(cell, self.both[place])]
+                if simulated and self.errors:
+                    errors_of = map(as_number, self.errors[place])
+                    off = zip(pairs, map(as_number, self.both[place]), errors_of, strict=True)
+                    # nothing is estimated of a policy against itself
+                    pairs = [str(roughly(at, error)) if error else text for text, at, error in off]
+            rows.append([one.policy, result.number, result.bound, *pairs])
         yield Rows(heads, rows, left=("policy",))
         if self.both:
             draws = "" if is_score else " (a draw is half a win)"
