@@ -25,7 +25,7 @@ from rollwise.answer.solve import solve
 from rollwise.environments.arena import Arena, mean_reward
 from rollwise.environments.single import GameEnv, Transitions
 from rollwise.environments.vector import GameVectorEnv
-from rollwise.errors import EndlessPlay, ForMorePlayers, RollwiseError, UsageError
+from rollwise.errors import EndlessPlay, ForMorePlayers, PolicyError, RollwiseError, UsageError
 from rollwise.games import available
 from rollwise.games.craps import Craps
 from rollwise.games.hare_and_tortoise import HareAndTortoise
@@ -347,7 +347,7 @@ def test_actions_that_are_not_whole_are_refused():
 
 def test_the_policy_of_another_graph_has_no_mean_reward():
     env = GameEnv(Pig(target=8), opponent="optimal")
-    with pytest.raises(UsageError, match="the policy is of another game: it has .* probabilities"):
+    with pytest.raises(UsageError, match="is of another game: it has .* probabilities"):
         mean_reward(env, solve(Pig(target=5)).policy)
 
 
@@ -470,6 +470,14 @@ def test_an_opponent_who_never_ends_a_turn_is_refused(monkeypatch):
 
     with pytest.raises(EndlessPlay, match="in the state place=0"):
         play()
+
+
+@pytest.mark.parametrize("seat", ["first", "second"])
+@pytest.mark.parametrize("kind", [GameEnv, GameVectorEnv])
+def test_the_policy_of_another_game_is_no_opponent(kind, seat):
+    for of, game in ((Pig(target=6), Pig(target=9)), (Pig(target=9), Pig(target=6))):
+        with pytest.raises(PolicyError, match="is of another game: it has .* probabilities"):
+            kind(game, opponent=solve(of).policy, seat=seat)
 
 
 def test_an_environment_in_play_can_be_pickled():

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 
 import numpy as np
 import polars as pl
 import pytest
 from cli_runner import output
 
-from rollwise import Chase, Duel, Policy, build
+from rollwise import Chase, Duel, Policy, best_response, build, evaluate
 from rollwise.answer.references import Policies, names_in
 from rollwise.errors import PolicyError
 from rollwise.games.pig import HOLD, ROLL, Pig
 from rollwise.games.threes import Threes
 from rollwise.graph import StateGraph
+from rollwise.simulate import simulate, tournament
 
 GAME = Pig(8)
 
@@ -218,6 +220,51 @@ def test_derived_games_have_the_policies_of_the_inner_game(game):
         labels = policies.graph.action_label[part]
         expected = 0.5 * (labels == named) + 0.5 / len(labels)
         assert np.allclose(blind.probability[part], expected)
+
+
+@pytest.mark.parametrize(
+    ("chance", "said"),
+    [
+        (
+            np.nan,
+            "gives roll the probability nan in the state banked=0, rival=0, turn=0; it must be",
+        ),
+        (-0.5, "gives roll the probability -0.5 in the state banked=0, rival=0, turn=0"),
+        (
+            0.0,
+            "add up to 0 in the state banked=0, rival=0, turn=0, where the actions are roll; they",
+        ),
+        (0.1, "add up to 0.1 in the state .* up to 1: divide them by their sum"),
+        (1.0, "add up to 2 in the state .*, where the actions are roll, hold; they must add up"),
+    ],
+    ids=str,
+)
+def test_an_object_that_is_no_distribution_is_refused(graph, chance, said):
+    wrong = Policy("mine", np.full(graph.n_actions, chance))
+    policies = Policies(graph, GAME)
+    asked = (
+        policies.find,
+        partial(evaluate, policies),
+        partial(simulate, policies, games=2),
+        lambda policy: tournament(policies, ["random", policy]),
+        partial(best_response, policies),
+    )
+    for ask in asked:
+        with pytest.raises(PolicyError, match=f"^pig target=8 .*mine.*{said}"):
+            ask(wrong)
+
+
+def test_an_object_may_be_rounded_to_32_bits(graph):
+    halves = Policy.uniform(graph).probability.astype(np.float32)
+    assert Policies(graph, GAME).find(Policy("halves", halves)).probability.dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    ("probability", "said"), [(["a"], "are no numbers"), ([[1.0]], "an array"), (3, "an array")]
+)
+def test_an_object_without_an_array_of_numbers_is_refused(graph, probability, said):
+    with pytest.raises(PolicyError, match=said):
+        Policies(graph, GAME).find(Policy("mine", probability))
 
 
 def test_a_list_of_policies_with_a_comma_in_the_name_of_a_file(tmp_path):

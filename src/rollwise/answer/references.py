@@ -17,6 +17,7 @@ from dataclasses import replace
 from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
+from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +34,7 @@ from rollwise.game import Game, require_game
 from rollwise.graph import NO_THROW, ROLLS_LEFT, StateGraph
 from rollwise.graph.choices import are_best, has_choice, is_throw, look_ahead, summed, taken
 from rollwise.graph.endings import describe, end_components, go_round
-from rollwise.graph.policies import Policy
+from rollwise.graph.policies import Policy, require_policy
 from rollwise.graph.view import State
 from rollwise.machine.parquet_files import read_parquet
 from rollwise.machine.switches import jit_disabled
@@ -153,7 +154,7 @@ class Policies:
             - ``0.9*optimal+0.1*random``: a mixture, which draws one of its parts anew
               at every decision. The weights are divided by their sum;
             - a function from states to actions;
-            - a `Policy`, returned as it is.
+            - a `Policy`, checked (`rollwise.graph.policies.require_policy`) and returned.
 
         Raises
         ------
@@ -163,6 +164,9 @@ class Policies:
             The learner's file is damaged or belongs to other rules.
         """
         if isinstance(policy, Policy):
+            checked = _CHECKED.setdefault(self, WeakSet())
+            if policy not in checked:  # once, as a game at a table asks for it at each move
+                checked.add(require_policy(self.graph, policy))
             return policy
         if not isinstance(policy, str):
             if not callable(policy):
@@ -227,6 +231,10 @@ class Policies:
         probability = sum(weight / total * part.probability for weight, part in parts)
         tied = [part.tied for _, part in parts if part.tied is not None]
         return Policy(reference, probability, tied[0] if tied else None)  # type: ignore[arg-type]
+
+
+# The policies given as objects that fit, apart from `Policies`, which can be pickled.
+_CHECKED: WeakKeyDictionary[Policies, WeakSet[Policy]] = WeakKeyDictionary()
 
 
 def names_in(text: str) -> list[str]:

@@ -286,13 +286,13 @@ def _arena_of(game: Game, opponent: str | Policy | None, any_players: bool) -> A
     policies = _policies(game, any_players)
     if policies.graph.players == 1:
         opponent = None
-    if isinstance(opponent, Policy):
-        return Arena(policies.graph, opponent, policies.game)
     policy, arenas = None, _ARENAS.setdefault(policies, {})
     if opponent is not None:
         # found anew: its file, or the functions of the rules that it calls, may have changed
         now = Policies(policies.graph, policies.game, lambda: policies.solution)
         policy = now.find(opponent)
+    if isinstance(opponent, Policy):
+        return Arena(policies.graph, policy, policies.game)
     known = arenas.get(opponent)
     if known is not None and _are_equal(known.opponent, policy):
         return known
