@@ -15,6 +15,7 @@ from little_games import RandomTable, Spot
 from scipy.sparse import csc_matrix, identity
 from scipy.sparse.linalg import spsolve
 from small_games import SMALL
+from stakes import Collect, Gammons
 from throwing import Runners
 
 from rollwise import AGAIN, DRAW, LOSE, PASS, WIN, Game
@@ -281,6 +282,8 @@ KINDS_ENVIRONMENT: list[Game] = [
     Craps(),
     Sudden(),
     Sudden(goes_on=0),
+    Collect(chips=5),
+    Gammons(length=6),
 ]
 
 
@@ -328,7 +331,7 @@ def exact_mean(env: GameEnv, table: np.ndarray) -> float:
     i, j, chance = np.array(cells or [(0, 0, 0.0)]).T
     matrix = csc_matrix((chance, (i.astype(int), j.astype(int))), shape=(n, n))
     values = np.atleast_1d(spsolve((identity(n) - matrix).tocsc(), np.array(reward)))
-    return float(start[np.array(queue)] @ values)
+    return float(env.initial_reward + start[np.array(queue)] @ values)
 
 
 def assert_near(returns: np.ndarray, value: float) -> None:

@@ -127,8 +127,8 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
         """The exact transition table: ``P[state][action]`` lists
         ``(probability, next state, reward, terminated)``.
 
-        A reward is the mean over the opponent's moves to the same state. The gain of
-        an opponent who moves first, before the agent's first move, isn't in the table.
+        A reward is the mean over the opponent's moves to the same state. The agent's gain from an
+        opponent who moves first isn't in the table: `initial_reward` is its mean.
         States are those of ``info["state"]``, and one more, the last, for finished games.
         The mapping computes its entries on demand. It raises EndlessPlay at an opponent's turn
         without an end.
@@ -139,6 +139,16 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
     def initial_state_distrib(self) -> NDArray[np.float64]:
         """The probability of each state after a reset: (len(P),) float64."""
         return self.P.beginning(self.seat)
+
+    @property
+    def initial_reward(self) -> float:
+        """The agent's mean gain from the opponent's moves before the agent's first.
+
+        A game pays it with the reward of the agent's first move. The mean reward of an agent is
+        this number plus the mean of its values by `P` over `initial_state_distrib`. It is 0 except
+        in a game of two with a `reward`, in which the opponent may move first.
+        """
+        return self.P.first_gain(self.seat)
 
     def action_masks(self) -> NDArray[np.bool_]:
         """The legal actions, under the name that libraries of masked algorithms expect."""
@@ -309,6 +319,13 @@ class Transitions(Mapping[int, dict[int, list[Row]]]):
                 state = t if t >= 0 else self.arena.early_state(self._payoff(t))
                 start[state] += (1.0 - first) * p
         return start
+
+    def first_gain(self, seat: int) -> float:
+        """The agent's mean gain from the opponent's moves before the agent's first."""
+        first = {FIRST: 1.0, EITHER: 0.5}.get(seat, 0.0)
+        if first == 1.0:
+            return 0.0
+        return (1.0 - first) * sum(gain for _, gain in self.turn(0).values())
 
     def _payoff(self, end: int) -> float:
         """The agent's payoff at an end."""
