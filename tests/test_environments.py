@@ -23,7 +23,7 @@ from rollwise.answer.evaluation import evaluate_seats
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.answer.solve import solve
-from rollwise.environments.arena import Arena, mean_reward
+from rollwise.environments.arena import Arena, mean_reward, policy_of
 from rollwise.environments.single import GameEnv, Transitions
 from rollwise.environments.vector import GameVectorEnv
 from rollwise.errors import EndlessPlay, ForMorePlayers, PolicyError, RollwiseError, UsageError
@@ -41,6 +41,7 @@ gymnasium = pytest.importorskip("gymnasium")
 pytest.importorskip("pettingzoo")
 
 from rollwise.environments.aec import GameAECEnv, env  # noqa: E402
+from rollwise.environments.aec import env as env_of_agents  # noqa: E402
 
 KINDS = [  # two players, points, a pool of dice, throws before choices, and a contest at points
     ("pig", None),
@@ -501,3 +502,45 @@ def test_an_illegal_action_ends_a_game_of_agents_at_its_reward():
     game.step(int(np.flatnonzero(mask == 0)[0]))
     assert game.rewards["player_0"] == -50.0
     assert game.terminations["player_0"]
+
+
+BARE = GameAECEnv("pig", target=6)
+
+
+@pytest.mark.parametrize(
+    ("ask", "said"),
+    [
+        (lambda env: GameEnv(None), "a game is wanted, such as .*, not a value of the type None"),
+        (lambda env: GameVectorEnv(3), "a game is wanted, such as .*, not a value of the type int"),
+        (lambda env: GameEnv("pig", opponent=None), "pig .* is a game for two, and opponent is No"),
+        (lambda env: GameEnv("pig", actions="12"), "actions is '12'; it must be a sequence"),
+        (lambda env: GameEnv("pig", illegal_reward="x"), "illegal_reward is 'x'; it must be a fin"),
+        (lambda env: GameVectorEnv("pig", illegal_reward=np.nan), "illegal_reward is nan; it must"),
+        (lambda env: env_of_agents("pig", illegal_reward=np.inf), "illegal_reward is inf; it must"),
+        (lambda env: env.reset(seed=-1), "a seed is a whole number from 0, not -1"),
+        (lambda env: BARE.reset(seed=-1), "a seed is a whole number from 0, not -1"),
+        (lambda env: BARE.reset(seed=1.5), "a seed is a whole number from 0, not 1.5"),
+        (lambda env: BARE.step(-1), "pig .*: -1 isn't an action; there are Discrete"),
+        (lambda env: BARE.step("1"), "pig .*: '1' isn't an action"),
+        (lambda env: BARE.step(None), "pig .*: None isn't an action"),
+        (lambda env: BARE.step(1), "hold can't be done in the state .*; the legal .* 0 .roll"),
+        (lambda env: policy_of(env, None), "pig .*: an agent is a function .* of the type NoneT"),
+        (lambda env: policy_of(env, "optimal"), "type str; mean_reward.* takes a policy by its na"),
+        (lambda env: policy_of(env, {0: 1}), "an agent is a function .* of the type dict"),
+        (lambda env: policy_of(env, [0] * 3), r"this array has the shape \(3,\), and there are"),
+        (lambda env: policy_of(env, lambda seen, masks: None), "pig .*: an agent gives ranks"),
+        (lambda env: policy_of(3, np.zeros(3)), "an environment of rollwise is wanted"),
+        (lambda env: mean_reward(gymnasium.make("CartPole-v1")), "an environment of rollwise is w"),
+    ],
+)
+def test_misuse_is_told(ask, said):
+    with pytest.raises(UsageError, match=said):
+        ask(GameEnv("pig", target=6))
+
+
+def test_an_agent_may_be_a_list_with_a_rank_for_each_state():
+    env = GameEnv("pig", target=6)
+    listed = policy_of(env, [0] * env.graph.n_states)
+    asked = policy_of(env, lambda seen, masks: np.zeros(len(seen), np.int64))
+    assert np.array_equal(listed.probability, asked.probability)
+    assert "a" not in env.P

@@ -24,6 +24,8 @@ from rollwise.game import Game
 from rollwise.graph import Action, Outcome
 from rollwise.graph.policies import Policy
 from rollwise.kernels.environment import EITHER, FIRST
+from rollwise.numbers.given import finite_number
+from rollwise.numbers.randomness import check_seed
 from rollwise.play.games import MOST_MOVES
 from rollwise.words import as_next_sees
 
@@ -91,7 +93,7 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
         self.arena = arena_of(game, parameters, opponent, actions=actions)
         self.graph = self.arena.graph
         self.seat = self.arena.seat(wanted)
-        self.illegal_reward = illegal_reward
+        self.illegal_reward = finite_number("illegal_reward", illegal_reward)
         self.render_mode = render_mode
         self.shows_end = shows_end
         self._as_tuple = observations == "tuple"
@@ -158,7 +160,7 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
         """Begin a game. If the opponent moves first, it has moved."""
-        super().reset(seed=seed)
+        super().reset(seed=None if seed is None else check_seed(seed))
         self._end = None
         if self.render_mode is not None or self.shows_end:
             self._telling.begin(self.np_random)
@@ -301,7 +303,7 @@ class Transitions(Mapping[int, dict[int, list[Row]]]):
         return iter(range(self.over + 1))
 
     def __getitem__(self, state: int) -> dict[int, list[Row]]:
-        if not 0 <= state <= self.over:
+        if not isinstance(state, int | np.integer) or not 0 <= state <= self.over:
             raise KeyError(state)
         ranks = range(len(self.arena.labels))
         if state == self.over:

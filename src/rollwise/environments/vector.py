@@ -15,7 +15,7 @@ from rollwise.game import Game
 from rollwise.graph.choices import is_throw
 from rollwise.graph.policies import Policy
 from rollwise.kernels.environment import step_batch
-from rollwise.numbers.given import whole_number
+from rollwise.numbers.given import finite_number, whole_number
 from rollwise.numbers.randomness import check_seed, seed_of, stream
 from rollwise.play.games import MOST_MOVES, PlayTable
 
@@ -63,7 +63,7 @@ class GameVectorEnv(gymnasium.vector.VectorEnv):  # type: ignore[misc, name-defi
         self.arena = arena_of(game, parameters, opponent, actions=actions)
         self.graph = graph = self.arena.graph
         self.seat = self.arena.seat(wanted)
-        self.illegal_reward = float(illegal_reward)
+        self.illegal_reward = finite_number("illegal_reward", illegal_reward)
         self.copy = copy
         self.num_envs = num_envs
         low, high = self.arena.bounds

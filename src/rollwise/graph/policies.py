@@ -156,6 +156,11 @@ def require_policy(graph: StateGraph, policy: Policy) -> Policy:
         It is of another graph, or the probabilities of a state aren't from 0 to 1, or don't
         add up to 1.
     """
+    if not isinstance(policy, Policy):
+        raise PolicyError(
+            f"{graph.title}: a Policy is wanted, such as the policy of a solution, and not of the "
+            f"type {type(policy).__name__}"
+        )
     require_size(graph, policy)
     chance = policy.probability
     wrong = np.flatnonzero(~((chance >= 0) & (chance <= 1 + MOST_ROUNDING)))
