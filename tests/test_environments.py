@@ -544,3 +544,44 @@ def test_an_agent_may_be_a_list_with_a_rank_for_each_state():
     asked = policy_of(env, lambda seen, masks: np.zeros(len(seen), np.int64))
     assert np.array_equal(listed.probability, asked.probability)
     assert "a" not in env.P
+
+
+@pytest.mark.parametrize("most", [1, 3])
+def test_many_environments_truncate_as_a_single_one_does(most):
+    """Holding with nothing to hold changes nothing, so the steps alone end the games."""
+    ways = [
+        gymnasium.make_vec(
+            "rollwise/Pig-v0", 2, mode, target=20, max_episode_steps=most, opponent="random"
+        )
+        for mode in ("vector_entry_point", "sync")
+    ]
+    for way in ways:
+        way.reset(seed=1)
+    for step in range(1, 10):
+        one, other = (way.step(np.ones(2, np.int64)) for way in ways)
+        for mine, theirs in zip(one[:4], other[:4], strict=True):
+            assert mine.tolist() == theirs.tolist()
+        assert one[3].all() == (step % (most + 1) == most)
+        assert one[4]["action_mask"].tolist() == np.array(list(other[4]["action_mask"])).tolist()
+    with pytest.raises(UsageError, match="max_episode_steps is 0; it must be at least 1"):
+        GameVectorEnv("pig", max_episode_steps=0)
+
+
+def test_a_game_that_ends_at_its_last_step_is_over_and_truncated():
+    one = gymnasium.make("rollwise/Craps-v0", max_episode_steps=1)
+    many = GameVectorEnv("craps", 50, max_episode_steps=1)
+    many.reset(seed=1)
+    _, _, over, truncated, _ = many.step(np.zeros(50, np.int64))
+    assert truncated.all()
+    assert 0 < over.sum() < 50
+    one.reset(seed=1)
+    assert one.step(0)[3]
+
+
+def test_gymnasium_finds_all_about_rendering():
+    from gymnasium.utils.env_checker import check_env
+
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        check_env(gymnasium.make("rollwise/Pig-v0", target=6, render_mode="ansi").unwrapped)
+    assert not [one for one in told if "render" in str(one.message)]

@@ -370,7 +370,10 @@ def test_wrong_use_is_refused_in_a_line_and_writes_nothing(case, tmp_path):
         (lambda: rollwise.solve(PIGLET).page(shows="all"), "it must be play or strategy"),
         (lambda: rollwise.solve_contest(CONTEST, {0: "take-one"}), "and not of the type str"),
         (lambda: rollwise.solve_contest(CONTEST, {0: OTHER}), "is of another game: it has"),
-        (lambda: rollwise.distribution(Threes(dice=2), points=[1, 2]), "the shape .2,. of int64; a whole number"),
+        (
+            lambda: rollwise.distribution(Threes(dice=2), points=[1, 2]),
+            "the shape .2,. of int64; a whole number",
+        ),
         (lambda: rollwise.solve(PIGLET).table(where=3), "a condition is a text such as 'banked >="),
         (lambda: Learner(rollwise.build(PIGLET)).record(None), "the moves of a game are wanted"),
         (lambda: choice_probabilities([np.nan], [1], 1.0), "a count of games is nan"),

@@ -61,6 +61,7 @@ class GameAECEnv(pettingzoo.AECEnv):  # type: ignore[misc, name-defined]
 
     metadata: ClassVar[dict[str, Any]] = {
         "render_modes": ["ansi"],
+        "render_fps": 1,
         "name": "rollwise_v0",
         "is_parallelizable": False,
     }

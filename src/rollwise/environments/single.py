@@ -72,7 +72,7 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
         Of the game, also of a form: ``**{"as": "contest", "ties": "first"}``.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"]}
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"], "render_fps": 1}
 
     def __init__(
         self,
