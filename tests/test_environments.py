@@ -15,6 +15,7 @@ from little_games import RandomTable, Spot
 from scipy.sparse import csc_matrix, identity
 from scipy.sparse.linalg import spsolve
 from small_games import SMALL
+from stakes import Collect, Gammons
 from throwing import Runners
 
 from rollwise import AGAIN, DRAW, LOSE, PASS, WIN, Game
@@ -22,10 +23,10 @@ from rollwise.answer.evaluation import evaluate_seats
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.answer.solve import solve
-from rollwise.environments.arena import Arena, mean_reward
+from rollwise.environments.arena import Arena, mean_reward, policy_of
 from rollwise.environments.single import GameEnv, Transitions
 from rollwise.environments.vector import GameVectorEnv
-from rollwise.errors import EndlessPlay, ForMorePlayers, RollwiseError, UsageError
+from rollwise.errors import EndlessPlay, ForMorePlayers, PolicyError, RollwiseError, UsageError
 from rollwise.games import available
 from rollwise.games.craps import Craps
 from rollwise.games.hare_and_tortoise import HareAndTortoise
@@ -40,6 +41,7 @@ gymnasium = pytest.importorskip("gymnasium")
 pytest.importorskip("pettingzoo")
 
 from rollwise.environments.aec import GameAECEnv, env  # noqa: E402
+from rollwise.environments.aec import env as env_of_agents  # noqa: E402
 
 KINDS = [  # two players, points, a pool of dice, throws before choices, and a contest at points
     ("pig", None),
@@ -281,6 +283,8 @@ KINDS_ENVIRONMENT: list[Game] = [
     Craps(),
     Sudden(),
     Sudden(goes_on=0),
+    Collect(chips=5),
+    Gammons(length=6),
 ]
 
 
@@ -328,7 +332,7 @@ def exact_mean(env: GameEnv, table: np.ndarray) -> float:
     i, j, chance = np.array(cells or [(0, 0, 0.0)]).T
     matrix = csc_matrix((chance, (i.astype(int), j.astype(int))), shape=(n, n))
     values = np.atleast_1d(spsolve((identity(n) - matrix).tocsc(), np.array(reward)))
-    return float(start[np.array(queue)] @ values)
+    return float(env.initial_reward + start[np.array(queue)] @ values)
 
 
 def assert_near(returns: np.ndarray, value: float) -> None:
@@ -347,7 +351,7 @@ def test_actions_that_are_not_whole_are_refused():
 
 def test_the_policy_of_another_graph_has_no_mean_reward():
     env = GameEnv(Pig(target=8), opponent="optimal")
-    with pytest.raises(UsageError, match="the policy is of another game: it has .* probabilities"):
+    with pytest.raises(UsageError, match="is of another game: it has .* probabilities"):
         mean_reward(env, solve(Pig(target=5)).policy)
 
 
@@ -472,6 +476,14 @@ def test_an_opponent_who_never_ends_a_turn_is_refused(monkeypatch):
         play()
 
 
+@pytest.mark.parametrize("seat", ["first", "second"])
+@pytest.mark.parametrize("kind", [GameEnv, GameVectorEnv])
+def test_the_policy_of_another_game_is_no_opponent(kind, seat):
+    for of, game in ((Pig(target=6), Pig(target=9)), (Pig(target=9), Pig(target=6))):
+        with pytest.raises(PolicyError, match="is of another game: it has .* probabilities"):
+            kind(game, opponent=solve(of).policy, seat=seat)
+
+
 def test_an_environment_in_play_can_be_pickled():
     """Also after it has told a game, with a state whose fields are tuples."""
     env = GameEnv("bear-off", checkers=2, render_mode="ansi")
@@ -490,3 +502,86 @@ def test_an_illegal_action_ends_a_game_of_agents_at_its_reward():
     game.step(int(np.flatnonzero(mask == 0)[0]))
     assert game.rewards["player_0"] == -50.0
     assert game.terminations["player_0"]
+
+
+BARE = GameAECEnv("pig", target=6)
+
+
+@pytest.mark.parametrize(
+    ("ask", "said"),
+    [
+        (lambda env: GameEnv(None), "a game is wanted, such as .*, not a value of the type None"),
+        (lambda env: GameVectorEnv(3), "a game is wanted, such as .*, not a value of the type int"),
+        (lambda env: GameEnv("pig", opponent=None), "pig .* is a game for two, and opponent is No"),
+        (lambda env: GameEnv("pig", actions="12"), "actions is '12'; it must be a sequence"),
+        (lambda env: GameEnv("pig", illegal_reward="x"), "illegal_reward is 'x'; it must be a fin"),
+        (lambda env: GameVectorEnv("pig", illegal_reward=np.nan), "illegal_reward is nan; it must"),
+        (lambda env: env_of_agents("pig", illegal_reward=np.inf), "illegal_reward is inf; it must"),
+        (lambda env: env.reset(seed=-1), "a seed is a whole number from 0, not -1"),
+        (lambda env: BARE.reset(seed=-1), "a seed is a whole number from 0, not -1"),
+        (lambda env: BARE.reset(seed=1.5), "a seed is a whole number from 0, not 1.5"),
+        (lambda env: BARE.step(-1), "pig .*: -1 isn't an action; there are Discrete"),
+        (lambda env: BARE.step("1"), "pig .*: '1' isn't an action"),
+        (lambda env: BARE.step(None), "pig .*: None isn't an action"),
+        (lambda env: BARE.step(1), "hold can't be done in the state .*; the legal .* 0 .roll"),
+        (lambda env: policy_of(env, None), "pig .*: an agent is a function .* of the type NoneT"),
+        (lambda env: policy_of(env, "optimal"), "type str; mean_reward.* takes a policy by its na"),
+        (lambda env: policy_of(env, {0: 1}), "an agent is a function .* of the type dict"),
+        (lambda env: policy_of(env, [0] * 3), r"this array has the shape \(3,\), and there are"),
+        (lambda env: policy_of(env, lambda seen, masks: None), "pig .*: an agent gives ranks"),
+        (lambda env: policy_of(3, np.zeros(3)), "an environment of rollwise is wanted"),
+        (lambda env: mean_reward(gymnasium.make("CartPole-v1")), "an environment of rollwise is w"),
+    ],
+)
+def test_misuse_is_told(ask, said):
+    with pytest.raises(UsageError, match=said):
+        ask(GameEnv("pig", target=6))
+
+
+def test_an_agent_may_be_a_list_with_a_rank_for_each_state():
+    env = GameEnv("pig", target=6)
+    listed = policy_of(env, [0] * env.graph.n_states)
+    asked = policy_of(env, lambda seen, masks: np.zeros(len(seen), np.int64))
+    assert np.array_equal(listed.probability, asked.probability)
+    assert "a" not in env.P
+
+
+@pytest.mark.parametrize("most", [1, 3])
+def test_many_environments_truncate_as_a_single_one_does(most):
+    """Holding with nothing to hold changes nothing, so the steps alone end the games."""
+    ways = [
+        gymnasium.make_vec(
+            "rollwise/Pig-v0", 2, mode, target=20, max_episode_steps=most, opponent="random"
+        )
+        for mode in ("vector_entry_point", "sync")
+    ]
+    for way in ways:
+        way.reset(seed=1)
+    for step in range(1, 10):
+        one, other = (way.step(np.ones(2, np.int64)) for way in ways)
+        for mine, theirs in zip(one[:4], other[:4], strict=True):
+            assert mine.tolist() == theirs.tolist()
+        assert one[3].all() == (step % (most + 1) == most)
+        assert one[4]["action_mask"].tolist() == np.array(list(other[4]["action_mask"])).tolist()
+    with pytest.raises(UsageError, match="max_episode_steps is 0; it must be at least 1"):
+        GameVectorEnv("pig", max_episode_steps=0)
+
+
+def test_a_game_that_ends_at_its_last_step_is_over_and_truncated():
+    one = gymnasium.make("rollwise/Craps-v0", max_episode_steps=1)
+    many = GameVectorEnv("craps", 50, max_episode_steps=1)
+    many.reset(seed=1)
+    _, _, over, truncated, _ = many.step(np.zeros(50, np.int64))
+    assert truncated.all()
+    assert 0 < over.sum() < 50
+    one.reset(seed=1)
+    assert one.step(0)[3]
+
+
+def test_gymnasium_finds_all_about_rendering():
+    from gymnasium.utils.env_checker import check_env
+
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        check_env(gymnasium.make("rollwise/Pig-v0", target=6, render_mode="ansi").unwrapped)
+    assert not [one for one in told if "render" in str(one.message)]

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from functools import partial
 
 import numpy as np
 import polars as pl
 import pytest
 from cli_runner import output
+from throwing import Runners
 
-from rollwise import Chase, Duel, Policy, build
-from rollwise.answer.references import Policies, names_in
+from rollwise import Chase, Duel, Policy, best_response, build, evaluate
+from rollwise.answer.references import Policies, names_in, policy_table
 from rollwise.errors import PolicyError
 from rollwise.games.pig import HOLD, ROLL, Pig
 from rollwise.games.threes import Threes
 from rollwise.graph import StateGraph
+from rollwise.simulate import simulate, tournament
 
 GAME = Pig(8)
 
@@ -113,8 +117,8 @@ def test_a_file_may_mix_and_may_leave_out_states_without_a_choice(graph, tmp_pat
         {**dict(zip(graph.field_names, graph.states[s].tolist(), strict=True)), **answer}
         for s in free
         for answer in (
-            {"action": "roll", "probability": 0.2},
-            {"action": "hold", "probability": 0.6},
+            {"action": "roll", "probability": 0.25},
+            {"action": "hold", "probability": 0.75},
         )
     ]
     pl.DataFrame(rows).write_csv(tmp_path / "mix.csv")
@@ -123,6 +127,104 @@ def test_a_file_may_mix_and_may_leave_out_states_without_a_choice(graph, tmp_pat
         begin, end = graph.action_indptr[s : s + 2]
         expected = [0.25, 0.75] if end - begin == 2 else [1.0]
         assert policy.probability[begin:end].tolist() == pytest.approx(expected)
+
+
+def refusal(graph: StateGraph, path) -> str:
+    with pytest.raises(PolicyError) as caught:
+        Policies(graph, GAME).find(str(path))
+    return str(caught.value)
+
+
+def test_two_rows_of_a_state_contradict_each_other(graph, tmp_path):
+    path, first = tmp_path / "mine.csv", graph.states[2].tolist()
+    own = dict(zip(graph.field_names, first, strict=True))
+    whole = table_of(graph, ["roll"] * graph.n_states)
+    for action in ("hold", "roll"):
+        pl.concat(
+            [whole, pl.DataFrame([{**own, "action": action}])], how="vertical_relaxed"
+        ).write_csv(path)
+        said = refusal(graph, path)
+        assert f"mine.csv, rows 3 and {graph.n_states + 1}: both give an action in" in said
+        assert f"{graph.view[2]}; leave one out, or add a column probability" in said
+    sure = whole.with_columns(probability=1.0)
+    again = pl.DataFrame([{**own, "action": "roll", "probability": 0.0}])
+    pl.concat([sure, again], how="vertical_relaxed").write_csv(path)
+    assert f"rows 3 and {graph.n_states + 1}: both give roll a probability" in refusal(graph, path)
+
+
+def test_a_row_of_no_state_is_refused(graph, tmp_path):
+    path, whole = tmp_path / "mine.csv", table_of(graph, ["roll"] * graph.n_states)
+    wide = dict.fromkeys(graph.field_names, 99)
+    pl.concat(
+        [whole, pl.DataFrame([{**wide, "action": "roll"}])], how="vertical_relaxed"
+    ).write_csv(path)
+    said = refusal(graph, path)
+    assert f"mine.csv, row {graph.n_states + 1}: pig target=8" in said
+    assert "has no state banked=99, rival=99, turn=99" in said
+
+
+@pytest.mark.parametrize(
+    ("roll", "hold", "fits"),
+    [
+        (0.5, 0.4, False),
+        (0.5, 0.49, False),
+        (0.5, 0.6, False),
+        (0.0, 0.0, False),
+        (0.67, 0.34, False),
+        (0.333, 0.666, False),
+        (0.333, 0.668, False),
+        (0.5, 0.5, True),
+        (1 / 3, 2 / 3, True),
+        (1e-9, 1.0, True),
+    ],
+)
+def test_probabilities_of_a_file_add_up_to_1_but_for_their_digits(
+    graph, tmp_path, roll, hold, fits
+):
+    path, rows = tmp_path / "mine.csv", []
+    for s in np.flatnonzero(graph.states[:, 2] > 0):
+        own = dict(zip(graph.field_names, graph.states[s].tolist(), strict=True))
+        rows += [
+            {**own, "action": "roll", "probability": roll},
+            {**own, "action": "hold", "probability": hold},
+        ]
+    pl.DataFrame(rows).write_csv(path)
+    if not fits:
+        said = refusal(graph, path)
+        assert f"row 1: the probabilities add up to {roll + hold:.12g} in the state" in said
+        return
+    given = Policies(graph, GAME).find(str(path)).probability[graph.action_indptr[1] :][:2]
+    assert given.tolist() == pytest.approx([roll / (roll + hold), hold / (roll + hold)])
+
+
+def test_what_is_written_is_read_again(tmp_path):
+    """A mixture, in a game with throws, with the digits that are written."""
+    policies, path = Policies.of(Runners()), tmp_path / "mine.csv"
+    for reference in ("random", "0.333*optimal+0.667*random"):
+        policy = policies.find(reference)
+        policy_table(policies.graph, policy).write_csv(path)
+        assert np.allclose(policies.find(str(path)).probability, policy.probability, atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("mixture", "said"),
+    [
+        ("0.5*random+0.6*optimal", "add up to 1.1; .* as in 0.4545.random.0.5455.optimal"),
+        (
+            "1*random+0.5*optimal",
+            "add up to 1.5; they must add up to 1, or be whole numbers, as in",
+        ),
+        ("0*random+0*optimal", "add up to 0; they must add up to 1, or be whole numbers"),
+    ],
+)
+def test_the_weights_of_a_mixture_add_up_to_1(graph, mixture, said):
+    message = refusal(graph, mixture)
+    assert re.match(f"pig target=8.* {said}", message)
+
+
+def test_a_mixture_in_printed_digits(graph):
+    thirds = Policies(graph, GAME).find("0.33*random+0.33*hold-at-20+0.33*optimal")
+    assert thirds.probability[0] == pytest.approx(1.0)
 
 
 def test_files_that_go_wrong(graph, tmp_path):
@@ -218,6 +320,51 @@ def test_derived_games_have_the_policies_of_the_inner_game(game):
         labels = policies.graph.action_label[part]
         expected = 0.5 * (labels == named) + 0.5 / len(labels)
         assert np.allclose(blind.probability[part], expected)
+
+
+@pytest.mark.parametrize(
+    ("chance", "said"),
+    [
+        (
+            np.nan,
+            "gives roll the probability nan in the state banked=0, rival=0, turn=0; it must be",
+        ),
+        (-0.5, "gives roll the probability -0.5 in the state banked=0, rival=0, turn=0"),
+        (
+            0.0,
+            "add up to 0 in the state banked=0, rival=0, turn=0, where the actions are roll; they",
+        ),
+        (0.1, "add up to 0.1 in the state .* up to 1: divide them by their sum"),
+        (1.0, "add up to 2 in the state .*, where the actions are roll, hold; they must add up"),
+    ],
+    ids=str,
+)
+def test_an_object_that_is_no_distribution_is_refused(graph, chance, said):
+    wrong = Policy("mine", np.full(graph.n_actions, chance))
+    policies = Policies(graph, GAME)
+    asked = (
+        policies.find,
+        partial(evaluate, policies),
+        partial(simulate, policies, games=2),
+        lambda policy: tournament(policies, ["random", policy]),
+        partial(best_response, policies),
+    )
+    for ask in asked:
+        with pytest.raises(PolicyError, match=f"^pig target=8 .*mine.*{said}"):
+            ask(wrong)
+
+
+def test_an_object_may_be_rounded_to_32_bits(graph):
+    halves = Policy.uniform(graph).probability.astype(np.float32)
+    assert Policies(graph, GAME).find(Policy("halves", halves)).probability.dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    ("probability", "said"), [(["a"], "are no numbers"), ([[1.0]], "an array"), (3, "an array")]
+)
+def test_an_object_without_an_array_of_numbers_is_refused(graph, probability, said):
+    with pytest.raises(PolicyError, match=said):
+        Policies(graph, GAME).find(Policy("mine", probability))
 
 
 def test_a_list_of_policies_with_a_comma_in_the_name_of_a_file(tmp_path):

@@ -19,11 +19,14 @@ from rollwise.games import find
 from rollwise.games.kuhn_poker import KuhnPoker
 from rollwise.games.pig import Pig, Piglet
 from rollwise.games.threes import Threes
-from rollwise.learn import learn
+from rollwise.learn import Learner, choice_probabilities, learn
+from rollwise.models.arrays import from_gymnasium
 from rollwise.simulate import simulate
 
 PIGLET, MANY = Piglet(target=3), Pig(target=2, players=3)
 CONTEST = rollwise.Contest(Threes(dice=1), 2)
+OTHER = rollwise.Policy("other", np.ones(2))
+TABLE = {0: {0: [(1.0, 1, 0.0, False)]}, 1: {0: [(1.0, 1, 1.0, True)]}}  # of Gymnasium
 
 # A command a line, and what its refusal says: all the parts between the signs "&".
 REFUSED = f"""
@@ -365,6 +368,18 @@ def test_wrong_use_is_refused_in_a_line_and_writes_nothing(case, tmp_path):
         (lambda: export(rollwise.solve(PIGLET), "no/such.json", "json"), "can't be written"),
         (lambda: windows(rollwise.solve(PIGLET)), "no doubling cube"),
         (lambda: rollwise.solve(PIGLET).page(shows="all"), "it must be play or strategy"),
+        (lambda: rollwise.solve_contest(CONTEST, {0: "take-one"}), "and not of the type str"),
+        (lambda: rollwise.solve_contest(CONTEST, {0: OTHER}), "is of another game: it has"),
+        (
+            lambda: rollwise.distribution(Threes(dice=2), points=[1, 2]),
+            "the shape .2,. of int64; a whole number",
+        ),
+        (lambda: rollwise.solve(PIGLET).table(where=3), "a condition is a text such as 'banked >="),
+        (lambda: Learner(rollwise.build(PIGLET)).record(None), "the moves of a game are wanted"),
+        (lambda: choice_probabilities([np.nan], [1], 1.0), "a count of games is nan"),
+        (lambda: from_gymnasium(TABLE, start="a"), "start is 'a'; it must be a whole number from"),
+        (lambda: from_gymnasium(TABLE, start=1.5), "start is 1.5; it must be a whole number from"),
+        (lambda: from_gymnasium(TABLE, start=2), "start is 2; it must be from 0 to 1"),
         (lambda: rollwise.hidden.solve(PIGLET), "neither hidden fields nor simultaneous choices"),
         (lambda: rollwise.hidden.solve(KuhnPoker()).find({"mine": "x"}), "aren't whole numbers"),
     ],

@@ -660,3 +660,45 @@ def test_names_of_fields_are_not_asked_of_modules():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert build(Keeper()).n_states == 1
+
+
+class Three(NamedTuple):
+    left: int
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (
+            ("a",),
+            ["the actions 1, 2, 3 have no name; action_names begins with the name of action 0"],
+        ),
+        ((), []),
+        (
+            {1: "a", 2: "b", 3: "a"},
+            ["the actions 1, 3 have one name, 'a', also in the state left=2"],
+        ),
+        ({1: "a", 2: "b", 3: "c"}, []),
+        ({1: "a", 2: "b"}, ["the action 3 has no name"]),
+    ],
+    ids=str,
+)
+def test_names_that_are_too_few_or_twice_there_are_noted(names, said):
+    class Steps(Game):
+        players = 1
+        action_names = names
+
+        def start(self):
+            return Three(2)
+
+        def actions(self, s):
+            return (1, 2, 3)
+
+        def outcomes(self, s, action):
+            yield 1, WIN, s
+            yield action, (AGAIN if s.left else LOSE), Three(s.left - 1)
+
+    found = [f.text for f in check(Steps()).findings if f.topic == "names"]
+    assert len(found) == len(said)
+    for text, start in zip(found, said, strict=True):
+        assert text.startswith(start)

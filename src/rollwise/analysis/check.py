@@ -19,6 +19,7 @@ from rollwise.analysis.findings import (
     nobody_passes,
     nothing_at_stake,
     oddities,
+    of_one_name,
     unnamed,
 )
 from rollwise.answer.references import Policies
@@ -119,6 +120,8 @@ def check(game: Game, *, max_states: int | None = None, progress: Progress | Non
         _look_for_oddities(report, graph)
         report.add_if("warning", "chances", chances_off(graph, rules))
         report.add_if("note", "names", unnamed(graph))
+        for text in of_one_name(graph):
+            report.add("note", "names", text)
         _look_at_names(report, rules)
         report.add_if("warning", "turns", nobody_passes(graph))
     report.add_if("warning", "stakes", nothing_at_stake(graph))

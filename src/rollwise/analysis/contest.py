@@ -43,7 +43,7 @@ from rollwise.faults import shown
 from rollwise.game import Game
 from rollwise.graph import StateGraph, sign_of
 from rollwise.graph.choices import are_best, first_of_each_state, keep_bounds, look_ahead
-from rollwise.graph.policies import Policy, Ties, reached_by, ties_in_play
+from rollwise.graph.policies import Policy, Ties, reached_by, require_policy, ties_in_play
 from rollwise.hooks import InWords
 from rollwise.layers import Layer, layer_of_graph
 from rollwise.numbers.given import whole_number
@@ -407,15 +407,17 @@ def solve_contest(contest: Contest, fixed: Mapping[int, Policy] | None = None) -
     ------
     UsageError, RulesError, TooManyStates
         It isn't a contest, or has no such player; or its game has no score, or one without bound,
-        or too many states.
+        or too many states; or a policy is of another game.
     """
     if not isinstance(contest, Contest):
         raise another_kind("a contest is wanted, such as Contest(Threes(), players=2)", contest)
-    scored = by_score(whole_graph(contest.game, "a contest"))
+    graph = whole_graph(contest.game, "a contest")
+    scored = by_score(graph)
     n_scores = len(scored.scores)
     fixed = {} if fixed is None else fixed
-    for player in fixed:
+    for player, policy in fixed.items():
         whole_number("a player with a fixed policy", player, 0, contest.players - 1)
+        require_policy(graph, policy)
     solution = ContestSolution(contest, scored, Aims(scored), {}, {}, {}, {})
     blind = {
         player: Policy(policy.name, scored.lift(policy.probability))

@@ -200,9 +200,21 @@ def counted_actions(graph: StateGraph, name: str) -> Ints:
 
 
 def counted_points(graph: StateGraph, count: str | None, points: Ints | None) -> Ints:
-    """The counted amounts: `points` if given, 1 for a counted action, else the graph's points."""
+    """The counted amounts: `points` if given, 1 for a counted action, else the graph's points.
+
+    Raises
+    ------
+    UsageError
+        `points` isn't a whole number for each outcome.
+    """
     if points is not None:
-        return points
+        given = np.asarray(points)
+        if given.shape != (graph.n_outcomes,) or given.dtype.kind not in "iu":
+            raise UsageError(
+                f"{graph.title}: points has the shape {given.shape} of {given.dtype}; a whole "
+                f"number for each of the {graph.n_outcomes:,} outcomes is needed"
+            )
+        return given.astype(np.int64)
     if count is None:
         return points_of(graph)
     require_points(graph)

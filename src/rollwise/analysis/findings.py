@@ -20,7 +20,7 @@ from rollwise.builders.rules import Rules, as_progress
 from rollwise.errors import RulesError
 from rollwise.game import Game
 from rollwise.graph import KEEP, THROW, StateGraph
-from rollwise.graph.choices import outcome_action
+from rollwise.graph.choices import fold_actions, outcome_action
 from rollwise.graph.lotteries import pointers
 from rollwise.graph.naming import acting, listed
 from rollwise.hooks import HOOKS
@@ -203,11 +203,14 @@ def _undiscounted(graph: StateGraph, game: Any) -> tuple[NDArray[Any], NDArray[n
 
 
 def unnamed(graph: StateGraph) -> str:
-    """The actions without a name in a game that names others; empty if there are none."""
+    """The actions without a name in a game with names; empty if there are none."""
     vocabulary = graph.vocabulary
-    labels = [k for k in vocabulary.labels if k != THROW and not (graph.has_pool and k >= KEEP)]
-    without = [k for k in labels if k not in vocabulary.names]
-    if len(without) in (0, len(labels)):
+
+    def of_rules(label: int) -> bool:
+        return label != THROW and not (graph.has_pool and label >= KEEP)
+
+    without = [k for k in vocabulary.labels if of_rules(k) and k not in vocabulary.names]
+    if not without or not any(map(of_rules, vocabulary.names)):
         return ""
     kind = "actions" if len(without) > 1 else "action"
     verb = "have" if len(without) > 1 else "has"
@@ -215,6 +218,26 @@ def unnamed(graph: StateGraph) -> str:
         f"the {kind} {listed([str(k) for k in without])} {verb} no name; action_names begins with "
         "the name of action 0, or is a dictionary"
     )
+
+
+def of_one_name(graph: StateGraph) -> list[str]:
+    """The names that several actions of one state have."""
+    names, found = graph.vocabulary.names, []
+    called: dict[str, list[int]] = {}
+    for label in graph.vocabulary.labels:
+        if label in names:
+            called.setdefault(names[label], []).append(label)
+    for name, labels in called.items():
+        if len(labels) == 1:
+            continue
+        counts = fold_actions(graph, np.add, np.isin(graph.action_label, labels).astype(np.int64))
+        if (several := np.flatnonzero(counts > 1)).size:
+            found.append(
+                f"the actions {listed([str(label) for label in labels])} have one name, {name!r}, "
+                f"also in the state {graph.state_text(int(several[0]))}, where their numbers tell "
+                "them apart; give each a name of its own in action_names"
+            )
+    return found
 
 
 def misspelled(game: Game) -> list[str]:

@@ -11,12 +11,14 @@ game.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from decimal import Decimal
 from operator import index
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard
+from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +35,7 @@ from rollwise.game import Game, require_game
 from rollwise.graph import NO_THROW, ROLLS_LEFT, StateGraph
 from rollwise.graph.choices import are_best, has_choice, is_throw, look_ahead, summed, taken
 from rollwise.graph.endings import describe, end_components, go_round
-from rollwise.graph.policies import Policy
+from rollwise.graph.policies import MOST_ROUNDING, Policy, require_policy
 from rollwise.graph.view import State
 from rollwise.machine.parquet_files import read_parquet
 from rollwise.machine.switches import jit_disabled
@@ -151,9 +153,10 @@ class Policies:
             - a path ending in ``.npy``: the number of the action of each position, or
               a table of Q-values with a row a position and a column an action;
             - ``0.9*optimal+0.1*random``: a mixture, which draws one of its parts anew
-              at every decision. The weights are divided by their sum;
+              at every decision. The weights add up to 1, or are whole numbers, as 3 and 1 for
+              0.75 and 0.25;
             - a function from states to actions;
-            - a `Policy`, returned as it is.
+            - a `Policy`, checked (`rollwise.graph.policies.require_policy`) and returned.
 
         Raises
         ------
@@ -163,6 +166,9 @@ class Policies:
             The learner's file is damaged or belongs to other rules.
         """
         if isinstance(policy, Policy):
+            checked = _CHECKED.setdefault(self, WeakSet())
+            if policy not in checked:  # once, as a game at a table asks for it at each move
+                checked.add(require_policy(self.graph, policy))
             return policy
         if not isinstance(policy, str):
             if not callable(policy):
@@ -210,7 +216,7 @@ class Policies:
         return self.game
 
     def _mixture(self, reference: str) -> Policy:
-        parts = []
+        parts, are_whole = [], True
         for text in reference.split("+"):
             match = _PART.fullmatch(text.strip())
             if match is None:
@@ -219,14 +225,25 @@ class Policies:
                     "0.9*optimal+0.1*random"
                 )
             parts.append((float(match[1]), self.find(match[2])))
-        total = sum(weight for weight, _ in parts)
-        if not 0 < total < float("inf"):
+            are_whole &= match[1].isdecimal()
+        weights = [weight for weight, _ in parts]
+        total = sum(weights)
+        if not (_may_be_whole(weights) or (are_whole and 0 < total < np.inf)):
+            remedy = ""
+            if 0 < total < np.inf:
+                shares = (f"{weight / total:.4g}*{part.name}" for weight, part in parts)
+                remedy = f", as in {'+'.join(shares)}"
             raise PolicyError(
-                f"the weights of {reference!r} add up to {total:g}; it must be a number > 0"
+                f"{self.graph.title}: the weights of {reference!r} add up to {total:g}; they must "
+                f"add up to 1, or be whole numbers{remedy}"
             )
         probability = sum(weight / total * part.probability for weight, part in parts)
         tied = [part.tied for _, part in parts if part.tied is not None]
         return Policy(reference, probability, tied[0] if tied else None)  # type: ignore[arg-type]
+
+
+# The policies given as objects that fit, apart from `Policies`, which can be pickled.
+_CHECKED: WeakKeyDictionary[Policies, WeakSet[Policy]] = WeakKeyDictionary()
 
 
 def names_in(text: str) -> list[str]:
@@ -366,16 +383,51 @@ def _from_table(graph: StateGraph, game: Game | None, path: Path) -> Policy:
             f"{graph.game} don't have them: ask with as=score (in Python "
             "rollwise.derive.chase.WithScore)"
         )
-    # rows of one state are the actions of its mixture
-    rows: dict[tuple[int, ...], dict[str, float]] = {}
-    has_probability = "probability" in frame.columns
+    rows = _rows_of(frame, graph, path)
+    is_mixed, known = "probability" in frame.columns, set[tuple[int, ...]]()
+    probability = np.zeros(graph.n_actions)
+    # each state takes its rows, so that rows of no state remain
+    for state in graph.view:
+        key = state.fields if graph.throws is None else graph.row(state.index)
+        known.add(key)
+        if key in rows:
+            for action, chance in _chances_in(rows[key], state, path, is_mixed=is_mixed).items():
+                probability[action] = chance
+        elif state.is_choice:
+            raise PolicyError(f"{path} has no row for the state {state}")
+        else:
+            probability[state.action_range[0]] = 1.0
+    for key in rows.keys() - known:
+        shown = ", ".join(f"{name}={x}" for name, x in zip(graph.columns, key, strict=True))
+        raise PolicyError(
+            f"{path}, row {min(row.number for row in rows[key])}: {graph.title} has no state "
+            f"{shown}, or play never comes to it; leave out the row, or give the parameters of the "
+            "game that the table is for"
+        )
+    return Policy(path.name, probability)
+
+
+class _Row(NamedTuple):
+    """A row of a policy's table: its number, the action in text, and its probability."""
+
+    number: int
+    action: str
+    weight: float
+
+
+def _rows_of(
+    frame: pl.DataFrame, graph: StateGraph, path: Path
+) -> dict[tuple[int, ...], list[_Row]]:
+    """The rows of a policy's table by the fields of their state, with its throw."""
+    rows: dict[tuple[int, ...], list[_Row]] = {}
+    is_mixed = "probability" in frame.columns
     for number, row in enumerate(frame.iter_rows(named=True), start=1):
         try:
             fields = tuple(
                 NO_THROW if row[name] is None and name in graph.throw_names else index(row[name])
                 for name in graph.columns
             )
-            weight = float(row["probability"]) if has_probability else 1.0
+            weight = float(row["probability"]) if is_mixed else 1.0
         except (TypeError, ValueError):
             raise PolicyError(f"{path}, row {number}: {row} isn't a state and an action") from None
         action = _as_written(row["action"])
@@ -383,27 +435,61 @@ def _from_table(graph: StateGraph, game: Game | None, path: Path) -> Policy:
             graph.vocabulary.require(action)
         except UsageError as error:
             raise PolicyError(f"{path}, row {number}: {error}") from None
-        rows.setdefault(fields, {})[action] = weight
+        rows.setdefault(fields, []).append(_Row(number, action, weight))
+    return rows
 
-    probability = np.zeros(graph.n_actions)
-    for state in graph.view:
-        chances = rows.get(state.fields if graph.throws is None else graph.row(state.index))
-        if chances is None:
-            if state.is_choice:
-                raise PolicyError(f"{path} has no row for the state {state}")
-            probability[state.action_range[0]] = 1.0
-            continue
-        total = sum(chances.values())
-        for action, weight in chances.items():
-            if not weight >= 0 or not 0 < total < np.inf:
-                raise PolicyError(
-                    f"{path} gives {action} the probability {weight} in the state {state}"
-                )
-            try:
-                probability[state.find_action(action)] += weight / total
-            except UsageError as error:
-                raise PolicyError(f"{path}, in the state {state}: {error}") from None
-    return Policy(path.name, probability)
+
+def _chances_in(
+    rows: Sequence[_Row], state: State, path: Path, *, is_mixed: bool
+) -> dict[int, float]:
+    """The probabilities of the actions of a state by its rows.
+
+    Raises
+    ------
+    PolicyError
+        Two rows contradict each other, or the probabilities are none, or don't add up to 1.
+    """
+    chances, places = dict[int, float](), dict[int, int]()
+    for number, action, weight in rows:
+        if not 0 <= weight < np.inf:
+            raise PolicyError(
+                f"{path} gives {action} the probability {weight} in the state {state}"
+            )
+        if places and not is_mixed:
+            raise PolicyError(
+                f"{path}, rows {rows[0].number} and {number}: both give an action in the state "
+                f"{state}; leave one out, or add a column probability for a policy that mixes"
+            )
+        try:
+            found = int(state.find_action(action))
+        except UsageError as error:
+            raise PolicyError(f"{path}, in the state {state}: {error}") from None
+        if found in places:
+            raise PolicyError(
+                f"{path}, rows {places[found]} and {number}: both give {action} a probability in "
+                f"the state {state}; leave one out"
+            )
+        chances[found], places[found] = weight, number
+    total = sum(chances.values())
+    if not _may_be_whole(list(chances.values())):
+        raise PolicyError(
+            f"{path}, row {rows[0].number}: the probabilities add up to {total:.12g} in the state "
+            f"{state}; they must add up to 1: change them, or add the row of the action that is "
+            "missing"
+        )
+    return {action: chance / total for action, chance in chances.items()}
+
+
+def _may_be_whole(parts: Sequence[float]) -> bool:
+    """Whether numbers add up to 1, as far as their digits tell; two digits or more count.
+
+    So 0.333, 0.333 and 0.333 are three thirds, and 0.5 and 0.4 aren't a whole.
+    """
+    off = abs(sum(parts) - 1.0)
+    if off <= MOST_ROUNDING:
+        return True
+    digits = max(-int(Decimal(repr(float(part))).as_tuple().exponent) for part in parts)
+    return off < len(parts) * 0.5 * 10.0 ** -max(digits, 2) * (1 - MOST_ROUNDING)
 
 
 def array_in(path: Path, graph: StateGraph, n: int) -> NDArray[Any]:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.errors import UsageError
+from rollwise.errors import ExpressionError, UsageError
 from rollwise.game import Game, heading_of
 from rollwise.graph import THROW, StateGraph, win_probability
 from rollwise.graph.view import TIED, worth_name
@@ -373,6 +373,11 @@ class Solution:
         from rollwise.answer.filters import numbered
         from rollwise.graph.layout import members_of
 
+        if not isinstance(where, str):
+            raise ExpressionError(
+                f"a condition is a text such as '{self.space.field_names[0]} >= 3', and not of the "
+                f"type {type(where).__name__}"
+            )
         return where if self.game is None else numbered(where, members_of(self.game))
 
     def n_undecided(self, states: NDArray[np.int64]) -> int:

@@ -24,10 +24,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.errors import PolicyError, UsageError
+from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
 from rollwise.graph.lotteries import Lotteries, pointers, spans
-from rollwise.graph.policies import Policy
+from rollwise.graph.policies import Policy, require_size
 from rollwise.kernels.jit import index, kernel
 
 
@@ -222,11 +222,7 @@ def _chances(graph: StateGraph, policy: Policy | None) -> NDArray[np.float64]:
     """How likely a seat takes each action; empty where it is free."""
     if policy is None:
         return np.empty(0)
-    if len(policy.probability) != graph.n_actions:
-        raise PolicyError(
-            f"{graph.title}: the policy is of another game: it has {len(policy.probability):,} "
-            f"probabilities, and here are {graph.n_actions:,} actions"
-        )
+    require_size(graph, policy)
     return policy.probability
 
 

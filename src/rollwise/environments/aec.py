@@ -9,8 +9,11 @@ import numpy as np
 
 from rollwise.environments import need
 from rollwise.environments.arena import Arena, Telling, arena_of, require_render_mode
+from rollwise.errors import UsageError
 from rollwise.game import Game
 from rollwise.graph import Outcome
+from rollwise.numbers.given import finite_number
+from rollwise.numbers.randomness import check_seed
 
 gymnasium = need("gymnasium")
 pettingzoo = need("pettingzoo")
@@ -29,6 +32,7 @@ def env(game: str | Game | type[Game], *, illegal_reward: float = -1.0, **option
     **options
         Of `GameAECEnv`.
     """
+    illegal_reward = finite_number("illegal_reward", illegal_reward)
     wrappers = pettingzoo.utils.wrappers
     made = GameAECEnv(game, **options)
     made = wrappers.TerminateIllegalWrapper(made, illegal_reward=illegal_reward)
@@ -57,6 +61,7 @@ class GameAECEnv(pettingzoo.AECEnv):  # type: ignore[misc, name-defined]
 
     metadata: ClassVar[dict[str, Any]] = {
         "render_modes": ["ansi"],
+        "render_fps": 1,
         "name": "rollwise_v0",
         "is_parallelizable": False,
     }
@@ -104,7 +109,7 @@ class GameAECEnv(pettingzoo.AECEnv):  # type: ignore[misc, name-defined]
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Begin a game."""
         if seed is not None:
-            self._random = np.random.default_rng(seed)
+            self._random = np.random.default_rng(check_seed(seed))
         self._begin()
 
     def _begin(self) -> None:
@@ -141,14 +146,28 @@ class GameAECEnv(pettingzoo.AECEnv):  # type: ignore[misc, name-defined]
         }
 
     def step(self, action: Any) -> None:
-        """Take an action for the agent to move."""
+        """Take an action for the agent to move.
+
+        Raises
+        ------
+        UsageError
+            There is no such action, or it can't be done now.
+        """
         mover = self.agent_selection
         if self.terminations[mover] or self.truncations[mover]:
             self._was_dead_step(action)
             return
+        space = self.action_spaces[mover]
+        if not space.contains(action):
+            raise UsageError(f"{self.graph.title}: {action!r} isn't an action; there are {space}")
         a = int(self.arena.action_of[self._state, int(action)])
         if a < 0:
-            raise ValueError(f"{self.action_names[int(action)]} isn't legal here")
+            legal = np.flatnonzero(self.arena.masks[self._state]).tolist()
+            raise UsageError(
+                f"{self.graph.title}: {self.action_names[int(action)]} can't be done in the state "
+                f"{self.arena.state_text(self._state)}; the legal actions are "
+                f"{', '.join(f'{rank} ({self.action_names[rank]})' for rank in legal)}"
+            )
         taken = self.graph.view.action(a)
         outcome = taken.step(self._random)
         if self.render_mode is not None:

@@ -21,7 +21,7 @@ from rollwise.answer.evaluation import Evaluation, best_response, evaluate
 from rollwise.answer.references import Policies
 from rollwise.builders.remembered import remembered
 from rollwise.derive.changed import throws_as_fields
-from rollwise.errors import EndlessPlay, ForMorePlayers, PolicyError, UsageError
+from rollwise.errors import EndlessPlay, ForMorePlayers, PolicyError, UsageError, another_kind
 from rollwise.game import Game
 from rollwise.games import create, find
 from rollwise.graph import Action, Outcome, StateGraph
@@ -278,6 +278,11 @@ def arena_of(
     RollwiseError
         The game, a parameter or the policy doesn't exist.
     """
+    if isinstance(actions, str):
+        raise UsageError(
+            f"actions is {actions!r}; it must be a sequence with the name of each action, as "
+            f"({actions!r},)"
+        )
     arena = _arena_of(_with_parameters(game, parameters), opponent, any_players)
     return replace(arena, order=tuple(actions)) if actions else arena
 
@@ -286,13 +291,18 @@ def _arena_of(game: Game, opponent: str | Policy | None, any_players: bool) -> A
     policies = _policies(game, any_players)
     if policies.graph.players == 1:
         opponent = None
-    if isinstance(opponent, Policy):
-        return Arena(policies.graph, opponent, policies.game)
+    elif opponent is None and not any_players:
+        raise UsageError(
+            f"{policies.graph.title} is a game for two, and opponent is None: name a policy, such "
+            "as 'optimal'; GameAECEnv has an agent for each player"
+        )
     policy, arenas = None, _ARENAS.setdefault(policies, {})
     if opponent is not None:
         # found anew: its file, or the functions of the rules that it calls, may have changed
         now = Policies(policies.graph, policies.game, lambda: policies.solution)
         policy = now.find(opponent)
+    if isinstance(opponent, Policy):
+        return Arena(policies.graph, policy, policies.game)
     known = arenas.get(opponent)
     if known is not None and _are_equal(known.opponent, policy):
         return known
@@ -316,6 +326,8 @@ def _with_parameters(game: str | Game | type[Game], parameters: dict[str, Any]) 
             )
         return game
     cls = find(game) if isinstance(game, str) else game
+    if not (isinstance(cls, type) and issubclass(cls, Game)):
+        raise another_kind("a game is wanted, such as Pig(target=50) or 'pig'", game)
     if "as" in parameters:
         return create(cls, {name: str(value) for name, value in parameters.items()})
     specs = {spec.name: spec for spec in parameter_specs(cls)}
@@ -413,10 +425,15 @@ def policy_of(env: Any, choose: Choose | NDArray[Any], name: str = "agent") -> P
     Raises
     ------
     PolicyError
-        It chooses an illegal action; names the state.
+        It chooses an illegal action; names the state. Or it is no function, and no table of all
+        states.
+    UsageError
+        It isn't an environment of rollwise.
     """
-    arena: Arena = env.unwrapped.arena
+    arena = arena_in(env)
     graph = arena.graph
+    if not callable(choose):
+        choose = _table_of(arena, choose)
     probability = np.ones(graph.n_actions)
     asked = np.flatnonzero(has_choice(graph))
     # some thousand states at a time, for agents that take arrays
@@ -424,7 +441,7 @@ def policy_of(env: Any, choose: Choose | NDArray[Any], name: str = "agent") -> P
         states = asked[begin : begin + BATCH]
         masks = arena.masks[states].astype(np.bool_)
         answer = choose(graph.rows[states], masks) if callable(choose) else choose[states]
-        chances = _chances(answer, masks.shape)
+        chances = _chances(answer, masks.shape, graph.title)
         wrong = (chances < 0) | ~np.isfinite(chances) | ((chances > 0) & ~masks)
         for row in np.flatnonzero(wrong.any(axis=1) | ~(chances.sum(axis=1) > 0))[:1]:
             here = graph.view[states[row]]
@@ -439,16 +456,58 @@ def policy_of(env: Any, choose: Choose | NDArray[Any], name: str = "agent") -> P
     return Policy(name, probability)
 
 
-def _chances(answer: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
+def arena_in(env: Any) -> Arena:
+    """The arena of an environment of rollwise, or of one wrapped by others.
+
+    Raises
+    ------
+    UsageError
+        It is another one.
+    """
+    arena = getattr(getattr(env, "unwrapped", None), "arena", None)
+    if not isinstance(arena, Arena):
+        raise another_kind("an environment of rollwise is wanted, such as GameEnv('pig')", env)
+    return arena
+
+
+def _table_of(arena: Arena, choose: Any) -> NDArray[Any]:
+    """An agent's table with a row for each state.
+
+    Raises
+    ------
+    PolicyError
+        It is no table, or has another number of rows.
+    """
+    graph = arena.graph
+    wanted = "a function of observations and masks, or an array with a row for each state"
+    if not isinstance(choose, np.ndarray | Sequence) or isinstance(choose, str):
+        remedy = ""
+        if isinstance(choose, str | Policy):
+            remedy = "; mean_reward(env, policy) takes a policy by its name, and a Policy"
+        raise PolicyError(
+            f"{graph.title}: an agent is {wanted}, and not of the type "
+            f"{type(choose).__name__}{remedy}"
+        )
+    table = np.asarray(choose)
+    # special states after those of the graph, and the end, may have rows too
+    if table.shape[:1] not in {(n,) for n in (graph.n_states, arena.n_states, arena.n_states + 1)}:
+        raise PolicyError(
+            f"{graph.title}: an agent is {wanted}; this array has the shape {table.shape}, and "
+            f"there are {graph.n_states:,} states"
+        )
+    return table
+
+
+def _chances(answer: Any, shape: tuple[int, ...], title: str) -> NDArray[np.float64]:
     """Probability of each rank in each state, from an agent's answer."""
     given = np.asarray(answer)
-    if given.shape == shape:
+    if given.shape == shape and given.dtype.kind in "biuf":
         return given.astype(np.float64)
     whole = given.shape == shape[:1] and given.dtype.kind in "iu"
     if not whole or given.min() < 0 or given.max() >= shape[1]:
         raise PolicyError(
-            f"an agent gives ranks, {shape[:1]} whole numbers from 0 to {shape[1] - 1}, or the "
-            f"chance of each, {shape}; this one gave {given.dtype} {given.shape}"
+            f"{title}: an agent gives ranks, {shape[:1]} whole numbers from 0 to {shape[1] - 1}, "
+            f"or the chance of each, {shape}; this one gave {given.dtype} {given.shape}"
         )
     chances = np.zeros(shape)
     chances[np.arange(len(given)), given] = 1.0
@@ -468,11 +527,12 @@ def mean_reward(env: Any, policy: Policy | None = None) -> MeanReward:
     Raises
     ------
     UsageError
-        The environment has two players, but no opponent; or the policy is of another graph.
+        The environment has two players, but no opponent, or isn't of rollwise; or the policy is of
+        another graph.
     EndlessPlay
         The policies can play forever.
     """
-    arena: Arena = env.unwrapped.arena
+    arena = arena_in(env)
     graph = arena.graph
     if graph.players == 1:
         if policy is None:

@@ -24,6 +24,8 @@ from rollwise.game import Game
 from rollwise.graph import Action, Outcome
 from rollwise.graph.policies import Policy
 from rollwise.kernels.environment import EITHER, FIRST
+from rollwise.numbers.given import finite_number
+from rollwise.numbers.randomness import check_seed
 from rollwise.play.games import MOST_MOVES
 from rollwise.words import as_next_sees
 
@@ -70,7 +72,7 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
         Of the game, also of a form: ``**{"as": "contest", "ties": "first"}``.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"]}
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"], "render_fps": 1}
 
     def __init__(
         self,
@@ -91,7 +93,7 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
         self.arena = arena_of(game, parameters, opponent, actions=actions)
         self.graph = self.arena.graph
         self.seat = self.arena.seat(wanted)
-        self.illegal_reward = illegal_reward
+        self.illegal_reward = finite_number("illegal_reward", illegal_reward)
         self.render_mode = render_mode
         self.shows_end = shows_end
         self._as_tuple = observations == "tuple"
@@ -127,8 +129,8 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
         """The exact transition table: ``P[state][action]`` lists
         ``(probability, next state, reward, terminated)``.
 
-        A reward is the mean over the opponent's moves to the same state. The gain of
-        an opponent who moves first, before the agent's first move, isn't in the table.
+        A reward is the mean over the opponent's moves to the same state. The agent's gain from an
+        opponent who moves first isn't in the table: `initial_reward` is its mean.
         States are those of ``info["state"]``, and one more, the last, for finished games.
         The mapping computes its entries on demand. It raises EndlessPlay at an opponent's turn
         without an end.
@@ -140,6 +142,16 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
         """The probability of each state after a reset: (len(P),) float64."""
         return self.P.beginning(self.seat)
 
+    @property
+    def initial_reward(self) -> float:
+        """The agent's mean gain from the opponent's moves before the agent's first.
+
+        A game pays it with the reward of the agent's first move. The mean reward of an agent is
+        this number plus the mean of its values by `P` over `initial_state_distrib`. It is 0 except
+        in a game of two with a `reward`, in which the opponent may move first.
+        """
+        return self.P.first_gain(self.seat)
+
     def action_masks(self) -> NDArray[np.bool_]:
         """The legal actions, under the name that libraries of masked algorithms expect."""
         return np.asarray(self.arena.masks[self._state], dtype=np.bool_)
@@ -148,7 +160,7 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
         """Begin a game. If the opponent moves first, it has moved."""
-        super().reset(seed=seed)
+        super().reset(seed=None if seed is None else check_seed(seed))
         self._end = None
         if self.render_mode is not None or self.shows_end:
             self._telling.begin(self.np_random)
@@ -291,7 +303,7 @@ class Transitions(Mapping[int, dict[int, list[Row]]]):
         return iter(range(self.over + 1))
 
     def __getitem__(self, state: int) -> dict[int, list[Row]]:
-        if not 0 <= state <= self.over:
+        if not isinstance(state, int | np.integer) or not 0 <= state <= self.over:
             raise KeyError(state)
         ranks = range(len(self.arena.labels))
         if state == self.over:
@@ -309,6 +321,13 @@ class Transitions(Mapping[int, dict[int, list[Row]]]):
                 state = t if t >= 0 else self.arena.early_state(self._payoff(t))
                 start[state] += (1.0 - first) * p
         return start
+
+    def first_gain(self, seat: int) -> float:
+        """The agent's mean gain from the opponent's moves before the agent's first."""
+        first = {FIRST: 1.0, EITHER: 0.5}.get(seat, 0.0)
+        if first == 1.0:
+            return 0.0
+        return (1.0 - first) * sum(gain for _, gain in self.turn(0).values())
 
     def _payoff(self, end: int) -> float:
         """The agent's payoff at an end."""

@@ -15,7 +15,7 @@ from rollwise.game import Game
 from rollwise.graph.choices import is_throw
 from rollwise.graph.policies import Policy
 from rollwise.kernels.environment import step_batch
-from rollwise.numbers.given import whole_number
+from rollwise.numbers.given import finite_number, whole_number
 from rollwise.numbers.randomness import check_seed, seed_of, stream
 from rollwise.play.games import MOST_MOVES, PlayTable
 
@@ -37,6 +37,9 @@ class GameVectorEnv(gymnasium.vector.VectorEnv):  # type: ignore[misc, name-defi
         Give new arrays at each step; otherwise the next step overwrites them.
     actions : sequence of str, optional
         As in `GameEnv`.
+    max_episode_steps : int, optional
+        A game that isn't over after so many steps is truncated, as by Gymnasium's ``TimeLimit``:
+        the observation is the last one of this game, and the next step begins a new one.
     """
 
     metadata: ClassVar[dict[str, Any]] = {
@@ -54,16 +57,20 @@ class GameVectorEnv(gymnasium.vector.VectorEnv):  # type: ignore[misc, name-defi
         render_mode: None = None,
         copy: bool = True,
         actions: Sequence[str] | None = None,
+        max_episode_steps: int | None = None,
         **parameters: Any,
     ) -> None:
         if render_mode is not None:
             raise UsageError(f"render_mode is {render_mode!r}; many games at once have no pictures")
         num_envs = whole_number("num_envs", num_envs, 1)
+        if max_episode_steps is not None:
+            max_episode_steps = whole_number("max_episode_steps", max_episode_steps, 1)
+        self.max_episode_steps = max_episode_steps
         wanted = seat_by_name(seat)  # before anything is built
         self.arena = arena_of(game, parameters, opponent, actions=actions)
         self.graph = graph = self.arena.graph
         self.seat = self.arena.seat(wanted)
-        self.illegal_reward = float(illegal_reward)
+        self.illegal_reward = finite_number("illegal_reward", illegal_reward)
         self.copy = copy
         self.num_envs = num_envs
         low, high = self.arena.bounds
@@ -107,6 +114,7 @@ class GameVectorEnv(gymnasium.vector.VectorEnv):  # type: ignore[misc, name-defi
         self._owed = np.zeros(num_envs)
         self._terminated = np.zeros(num_envs, np.bool_)
         self._truncated = np.zeros(num_envs, np.bool_)
+        self._steps = np.zeros(num_envs, np.int64)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -144,6 +152,7 @@ class GameVectorEnv(gymnasium.vector.VectorEnv):  # type: ignore[misc, name-defi
 
     def _step(self, actions: NDArray[np.int64], *, reset: bool) -> None:
         arena = self.arena
+        begins = np.ones_like(self._done) if reset else self._done.copy()
         with np.errstate(over="ignore"):  # random numbers wrap round, without the compiler too
             wrong, stuck = step_batch(
                 actions,
@@ -170,6 +179,10 @@ class GameVectorEnv(gymnasium.vector.VectorEnv):  # type: ignore[misc, name-defi
         if wrong >= 0:
             raise UsageError(f"action {actions[wrong]} of game {wrong} isn't an action")
         self._table.require_end(stuck)
+        self._steps = np.where(begins, 0, self._steps + 1)
+        if self.max_episode_steps is not None:
+            np.greater_equal(self._steps, self.max_episode_steps, out=self._truncated)
+            self._done |= self._truncated
 
     def _given(self, array: NDArray[Any]) -> NDArray[Any]:
         return array.copy() if self.copy else array

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rollwise.errors import PolicyError
 from rollwise.faults import PASSED_ON, fault_text
-from rollwise.graph.choices import has_choice, has_ties
+from rollwise.graph.choices import fold_actions, has_choice, has_ties
 from rollwise.graph.layout import StateLayout
 from rollwise.graph.naming import ROLLS_LEFT
 from rollwise.graph.state_graph import StateGraph
@@ -23,6 +23,7 @@ from rollwise.numbers.shares import brought, is_payoffs
 StateFunction = Callable[[Any], Any]
 
 BLOCK = 4096  # states
+MOST_ROUNDING = 1e-6  # by which probabilities may miss 1 together, as 32-bit floats do
 
 
 class Startable(Protocol):
@@ -39,7 +40,8 @@ class Policy:
     ----------
     name : str
     probability : (n_actions,) float64
-        The probability of each action in its state; adds up to 1 in each state.
+        The probability of each action in its state; adds up to 1 in each state
+        (`require_policy` checks it).
     tied : (n_states,) bool, optional
         Of an optimal policy: whether another action is as good as its own,
         as far as the certified error can tell.
@@ -48,6 +50,16 @@ class Policy:
     name: str
     probability: NDArray[np.float64] = field(repr=False)
     tied: NDArray[np.bool_] | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        try:
+            numbers = np.asarray(self.probability, np.float64)
+        except (TypeError, ValueError) as error:
+            raise PolicyError(
+                f"the policy {self.name} has the probabilities {self.probability!r:.80}, which are "
+                "no numbers; give an array with a number for each action"
+            ) from error
+        object.__setattr__(self, "probability", numbers)
 
     @property
     def mixes(self) -> bool:
@@ -116,6 +128,60 @@ class Policy:
                 for number, chance in asked(state, row, labels).items():
                     probability[begin + number] = chance
         return cls(name, probability)
+
+
+def require_size(graph: StateGraph, policy: Policy) -> None:
+    """Check that a policy has a probability for each action of a graph.
+
+    Raises
+    ------
+    PolicyError
+    """
+    shape = policy.probability.shape
+    if shape != (graph.n_actions,):
+        here = f"{len(policy.probability):,}" if len(shape) == 1 else f"an array {shape} of"
+        raise PolicyError(
+            f"{graph.title}: the policy {policy.name} is of another game: it has {here} "
+            f"probabilities, and here are {graph.n_actions:,} actions; take a policy of a solution "
+            "of this game with these parameters"
+        )
+
+
+def require_policy(graph: StateGraph, policy: Policy) -> Policy:
+    """The policy, if its probabilities are a distribution over the actions of each state.
+
+    Raises
+    ------
+    PolicyError
+        It is of another graph, or the probabilities of a state aren't from 0 to 1, or don't
+        add up to 1.
+    """
+    if not isinstance(policy, Policy):
+        raise PolicyError(
+            f"{graph.title}: a Policy is wanted, such as the policy of a solution, and not of the "
+            f"type {type(policy).__name__}"
+        )
+    require_size(graph, policy)
+    chance = policy.probability
+    wrong = np.flatnonzero(~((chance >= 0) & (chance <= 1 + MOST_ROUNDING)))
+    if len(wrong):
+        action = graph.view.action(int(wrong[0]))
+        raise PolicyError(
+            f"{graph.title}: the policy {policy.name} gives {action.name} the probability "
+            f"{chance[action.index]:g} in the state {action.state}; it must be "
+            "a number from 0 to 1"
+        )
+    total = fold_actions(graph, np.add, chance)
+    wrong = np.flatnonzero(~(np.abs(total - 1) <= MOST_ROUNDING))
+    if len(wrong):
+        state = graph.view[int(wrong[0])]
+        remedy = ": divide them by their sum" if total[state.index] > 0 else ""
+        raise PolicyError(
+            f"{graph.title}: the probabilities of the policy {policy.name} add up to "
+            f"{total[state.index]:g} in the state {state}, where the actions are "
+            f"{', '.join(state.action_names)}; they must add up to 1{remedy}"
+        )
+    return policy
 
 
 def chances_of(

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise import __version__
-from rollwise.errors import EndlessPlay, LearnerFileError, UsageError
+from rollwise.errors import EndlessPlay, LearnerFileError, UsageError, another_kind
 from rollwise.graph import NO_THROW, StateGraph, sign_of, win_probability
 from rollwise.graph.by_fields import grid
 from rollwise.graph.choices import (
@@ -612,6 +612,12 @@ def read_game_record(
         A move against the rules, or an unfinished game; names the move.
     UnknownState
     """
+    if not isinstance(moves, Sequence) or isinstance(moves, str):
+        raise another_kind(
+            f"{graph.game}: the moves of a game are wanted, pairs of an action and its outcome, as "
+            "in [('roll', 'win')]",
+            moves,
+        )
     s = 0 if start is None else graph.find(start)
     seat = 0
     actions, seats = [], []

@@ -347,8 +347,9 @@ def choice_probabilities(
     draws = [0.0] * len(wins) if draws is None else draws
     if not len(wins) == len(losses) == len(draws) or not len(wins):
         raise UsageError("wins, losses and draws need one count for each action")
-    if any(count < 0 for count in (*wins, *losses, *draws)):
-        raise UsageError("a count of games can't be negative")
+    for count in (*wins, *losses, *draws):
+        if not 0 <= count < float("inf"):
+            raise UsageError(f"a count of games is {count}; it must be a number from 0 on")
     seen = [w + x + d for w, x, d in zip(wins, losses, draws, strict=True)]
     rate = [(w + d / 2) / n if n else 0.5 for w, d, n in zip(wins, draws, seen, strict=True)]
     total, k = sum(seen), len(wins)

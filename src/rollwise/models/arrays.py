@@ -11,6 +11,7 @@ import numpy as np
 from rollwise.errors import UsageError
 from rollwise.models.game import ModelGame, game_class
 from rollwise.models.model import OVER, Model, simplest
+from rollwise.numbers.given import whole_number
 
 REWARDS = "rewards"
 MOST_NODES = 2_000_000  # of an OpenSpiel game
@@ -212,7 +213,7 @@ def from_gymnasium(
     Raises
     ------
     UsageError
-        The environment has no table.
+        The environment has no table, or no such state.
     """
     inner = getattr(env, "unwrapped", env)
     table = getattr(inner, "P", inner)
@@ -241,17 +242,17 @@ def from_gymnasium(
         raise UsageError(
             "the table P is no table: P[state][action] lists (chance, state, reward, terminated)"
         ) from None
-    spec = getattr(env, "spec", None)
+    spec, n = getattr(env, "spec", None), 1 + max(map(int, (state.max(), target.max())))
     model = Model.of(
         name or (spec.name if spec else "environment"),
-        1 + max(map(int, (state.max(), target.max()))),
+        n,
         state,
         action,
         target,
         simplest(chance),
         action=action,
         names=[str(number) for number in range(int(action.max()) + 1)],
-        start=start,
+        start=whole_number("start", start, 0, n - 1),
         rewards={REWARDS: reward},
     )
     return game_class(model, discount=_rate(discount))()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import operator
+from contextlib import suppress
 from decimal import Decimal
 from numbers import Real
 
@@ -44,3 +46,19 @@ def positive_number(name: str, given: object) -> float:
         return float(given)
     except OverflowError:
         raise UsageError(f"{argument(name)} is more than the largest float") from None
+
+
+def finite_number(name: str, given: object) -> float:
+    """The number as a float, if it is finite.
+
+    Raises
+    ------
+    UsageError
+    """
+    number = math.nan
+    if isinstance(given, Real | Decimal) and not isinstance(given, bool):
+        with suppress(OverflowError):
+            number = float(given)
+    if not math.isfinite(number):
+        raise UsageError(f"{argument(name)} is {given!r}; it must be a finite number")
+    return number

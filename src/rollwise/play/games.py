@@ -17,7 +17,13 @@ from numpy.typing import NDArray
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import is_throw
-from rollwise.graph.policies import Policy, codes_of, reachable_states, seat_bits
+from rollwise.graph.policies import (
+    Policy,
+    codes_of,
+    reachable_states,
+    require_size,
+    seat_bits,
+)
 from rollwise.kernels import play as kernels
 
 MOST_MOVES = 1 << 20  # a longer game counts as endless
@@ -109,8 +115,8 @@ class PlayTable:
             seats = "is a game for one" if graph.players == 1 else f"has {graph.players} seats"
             raise UsageError(f"{graph.game} {seats}, and {len(policies)} policies were given")
         for one in policies:
-            if one is not None and one.probability.shape != (graph.n_actions,):
-                raise UsageError(f"the policy {one.name} doesn't fit {graph.title}")
+            if one is not None:
+                require_size(graph, one)
         whole = np.ones(graph.n_actions)
         probability = np.array([whole if one is None else one.probability for one in policies])
         open_seat = policies.index(None) if None in policies else -1
