@@ -163,6 +163,14 @@ def test_a_row_of_no_state_is_refused(graph, tmp_path):
     assert "has no state banked=99, rival=99, turn=99" in said
 
 
+def test_a_table_may_have_all_combinations_of_the_fields(graph, tmp_path):
+    path, whole = tmp_path / "mine.csv", table_of(graph, ["roll"] * graph.n_states)
+    never = {"banked": 0, "rival": 0, "turn": 1, "action": "hold"}  # no roll brings 1 point
+    assert (0, 0, 1) not in {state.fields for state in graph.view}
+    pl.concat([whole, pl.DataFrame([never])], how="vertical_relaxed").write_csv(path)
+    assert Policies(graph).find(str(path)).probability.sum() == graph.n_states
+
+
 @pytest.mark.parametrize(
     ("roll", "hold", "fits"),
     [

@@ -397,13 +397,17 @@ def _from_table(graph: StateGraph, game: Game | None, path: Path) -> Policy:
             raise PolicyError(f"{path} has no row for the state {state}")
         else:
             probability[state.action_range[0]] = 1.0
+    # a table may have all combinations of the fields, also those that no play comes to
+    reached = np.array(list(known))
+    least, most = reached.min(axis=0), reached.max(axis=0)
     for key in rows.keys() - known:
-        shown = ", ".join(f"{name}={x}" for name, x in zip(graph.columns, key, strict=True))
-        raise PolicyError(
-            f"{path}, row {min(row.number for row in rows[key])}: {graph.title} has no state "
-            f"{shown}, or play never comes to it; leave out the row, or give the parameters of the "
-            "game that the table is for"
-        )
+        if ((key < least) | (key > most)).any():
+            shown = ", ".join(f"{name}={x}" for name, x in zip(graph.columns, key, strict=True))
+            raise PolicyError(
+                f"{path}, row {min(row.number for row in rows[key])}: {graph.title} has no state "
+                f"{shown}; leave out the row, or give the parameters of the game that the table "
+                "is for"
+            )
     return Policy(path.name, probability)
 
 
