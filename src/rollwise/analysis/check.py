@@ -19,6 +19,7 @@ from rollwise.analysis.findings import (
     nobody_passes,
     nothing_at_stake,
     oddities,
+    reading_discount,
     unnamed,
 )
 from rollwise.answer.references import Policies
@@ -118,6 +119,7 @@ def check(game: Game, *, max_states: int | None = None, progress: Progress | Non
     if is_own:
         _look_for_oddities(report, graph)
         report.add_if("warning", "chances", chances_off(graph, rules))
+        report.add_if("note", "discount", reading_discount(rules))
         report.add_if("note", "names", unnamed(graph))
         _look_at_names(report, rules)
         report.add_if("warning", "turns", nobody_passes(graph))

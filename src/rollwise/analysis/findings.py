@@ -162,7 +162,7 @@ def chances_off(graph: StateGraph, game: Game | None = None) -> str:
     asked of the rules as written: in the graph they are multiplied by it.
     """
     weight, indptr = graph.lotteries.weight, graph.lotteries.indptr
-    if hasattr(game, "undiscounted"):
+    if game is not None and game.applied_discount != 1:
         weight, indptr = _undiscounted(graph, game)
     if not np.issubdtype(weight.dtype, np.floating) or not len(weight):
         return ""
@@ -197,9 +197,23 @@ def _undiscounted(graph: StateGraph, game: Any) -> tuple[NDArray[Any], NDArray[n
     for k in np.flatnonzero((first >= 0) & is_own[first])[:MOST_ASKED].tolist():
         a = int(first[k])
         at = rules.situation(graph.row(int(graph.action_state[a])))
-        ways = game.undiscounted(at.state, *at.throw, int(label[a]))
+        ways = game.outcomes(at.state, *at.throw, int(label[a]))
         found[k] = np.array(without_fractions(weight for weight, *_ in ways))
     return np.concatenate(found), pointers([len(weights) for weights in found])
+
+
+def reading_discount(game: Game) -> str:
+    """A function that reads the discount of a game, for `outcomes`; empty if there is none."""
+    if game.applied_discount == 1:
+        return ""
+    reached = functions_reached([type(game).outcomes], type(game))
+    readers = [f.__name__ for f in reached if "discount" in names_in(f.__code__)]
+    if not readers:
+        return ""
+    return (
+        f"{readers[0]}() reads the discount: rollwise applies it to the outcomes, and rules that "
+        "multiply weights by it too apply it twice"
+    )
 
 
 def unnamed(graph: StateGraph) -> str:

@@ -20,7 +20,7 @@ from rollwise.boards import Board
 from rollwise.builders.compiled.cache_key import require_certain
 from rollwise.errors import PolicyError, RulesError, TooManyStates, UsageError, spelled
 from rollwise.faults import failing, shown, whole
-from rollwise.game import Game, require_game
+from rollwise.game import Game, outcomes_rule, require_game
 from rollwise.graph.layout import field_words
 from rollwise.graph.naming import in_fields, state_text, title_of
 from rollwise.then import (
@@ -380,7 +380,7 @@ class _Reading:
             words = f", action {shown(action)}"
             with failing(RulesError, f"{game.name}: reward{words}"):
                 reward = game.reward(state, action)
-            choices.append((words, self._listed(state, game.outcomes, action), reward))
+            choices.append((words, self._listed(state, outcomes_rule(game), action), reward))
         return TOGETHER if pair else MOVE, menu, choices
 
     def _number_of(self, number: Any, state: Any, words: str) -> Any:
