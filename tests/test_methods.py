@@ -251,6 +251,16 @@ def test_arrays_of_any_type_are_read_as_doubles(kind):
     assert np.array_equal(found.values, mixed_integer(graph, whole=True, start=as_doubles).values)
 
 
+@pytest.mark.parametrize(
+    ("given", "bounds"), [("no", False), ("yes", True), (np.True_, True), (0, False)]
+)
+def test_options_are_read_as_on_the_command_line(given, bounds):
+    graph = build(Piglet(target=4), mode="interpreted")
+    found = run_method(graph, "value-iteration", sound=given, epsilon="1e-6", max_sweeps="1000")
+    assert (found.lower is not None) == bounds
+    assert found.details["epsilon"] == 1e-6
+
+
 def test_a_start_from_values_has_one_for_each_state():
     graph = build(Piglet(target=4), mode="interpreted")
     with pytest.raises(UsageError, match=r"start has the shape \(3,\)"):
