@@ -436,7 +436,7 @@ def game_class(model: Model, file: Path | None = None, **asked: Any) -> type[Mod
     if len(labels) == 1:
         goal, rewards = labels[0], NO_REWARD
     among = {"goal": (*model.labels, ABSORBING), "rewards": (*model.rewards, NO_REWARD)}
-    given: dict[str, Any] = {"goal": goal, "rewards": rewards, **asked}
+    given = {"goal": goal, "rewards": rewards, "optimum": model.optimum, **asked}
     fields = []
     for field in dataclasses.fields(ModelGame):
         about = dict(field.metadata) | ({"among": among[field.name]} if field.name in among else {})
