@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from rollwise.analysis.findings import (
     MOST_ASKED,
     Report,
-    chances_off,
     look_at_progress,
     misspelled,
     nobody_passes,
@@ -25,6 +24,7 @@ from rollwise.analysis.findings import (
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.builders import CompileWarning, Progress, build_with_report
+from rollwise.builders.chances import chances_off
 from rollwise.builders.contract import refuse_hidden
 from rollwise.builders.rules import Rules
 from rollwise.builders.some_states import compare_some, positions_at_once, some_states
