@@ -21,6 +21,7 @@ import rollwise
 from rollwise import dice, games
 from rollwise.answer.average import average_of, with_best_rate
 from rollwise.answer.verify import verify
+from rollwise.builders.building import CompileWarning
 from rollwise.derive.average import Average
 from rollwise.errors import ParameterError, RulesError
 from rollwise.game import Game, parameter
@@ -29,7 +30,7 @@ from rollwise.games.frozen_lake import FrozenLake
 from rollwise.numbers.printed import certified
 from rollwise.proofs.check_rules import Claims, check_rules
 from rollwise.simulate import simulate, tournament
-from rollwise.then import AGAIN, DRAW, PASS, WIN, is_over
+from rollwise.then import AGAIN, END, PASS, WIN, is_over
 
 SHEET = """
 from dataclasses import dataclass
@@ -562,7 +563,7 @@ def by_value_iteration(game: Game, sweeps: int = 400) -> float:
     values: dict = {game.start(): 0.0}
 
     def worth(s, action) -> float:
-        outcomes = list(game.undiscounted(s, action))
+        outcomes = list(game.outcomes(s, action))
         total = 0.0
         for weight, then, after in outcomes:
             if is_over(then):
@@ -600,7 +601,7 @@ def test_values_are_those_of_discounted_value_iteration(tmp_path: Path) -> None:
 def test_a_subclass_may_change_discount_or_rules() -> None:
     class Impatient(Game):
         discount = 0.5
-        start, actions, outcomes = Race.start, Race.actions, Race.undiscounted
+        start, actions, outcomes = Race.start, Race.actions, Race.outcomes
 
     class Surer(Impatient):
         def outcomes(self, s: Lanes, action: int):
@@ -620,7 +621,7 @@ def test_a_discount_may_be_a_parameter_with_a_float() -> None:
     @dataclass(frozen=True)
     class Typed(Game):
         discount: float = parameter(0.99, at_least=0, at_most=1)
-        start, actions, outcomes = Race.start, Race.actions, Race.undiscounted
+        start, actions, outcomes = Race.start, Race.actions, Race.outcomes
 
     @dataclass(frozen=True)
     class Given(Race):
@@ -637,44 +638,106 @@ def test_a_discount_may_be_a_parameter_with_a_float() -> None:
         Given(discount=float("nan"))
 
 
-def test_helpers_may_apply_the_discount() -> None:
-    """Then it isn't applied a second time; a helper must be known when the class is made."""
+def reading(game: Game) -> Fraction:
+    return 3 * game.discount
 
-    def stays(game: Game) -> Fraction:
-        return game.discount
 
-    class ByFunction(Race):
-        def outcomes(self, s: Lanes, action: int):
-            for weight, then, after in Race.undiscounted(self, s, action):
-                rest = weight * (1 if then == WIN else stays(self))
-                yield rest, then, after
-                yield weight - rest, DRAW, s
+class ByFunction(Race):
+    """A helper outside of the class reads the discount."""
 
-    class ByMethod(ByFunction):
-        def stays(self) -> Fraction:
-            return self.discount
+    def outcomes(self, s: Lanes, action: int):
+        reading(self)
+        yield from super().outcomes(s, action)
 
-        def outcomes(self, s: Lanes, action: int):
-            for weight, then, after in Race.undiscounted(self, s, action):
-                rest = weight * (1 if then == WIN else self.stays())
-                yield rest, then, after
-                yield weight - rest, DRAW, s
 
-    expected = rollwise.solve(Race()).value
-    for game in (ByFunction(), ByMethod()):
-        assert rollwise.solve(game, mode="interpreted").value == pytest.approx(expected, abs=1e-11)
+class ByMethod(Race):
+    """A method reads the discount, and the rules of the parent are given back."""
 
-    space = {"Game": Game, "Race": Race}
-    exec(
-        "class Late(Race):\n"
-        "    def outcomes(self, s, action):\n"
-        "        yield from rest(self, Race.undiscounted(self, s, action))\n"
-        "def rest(game, ways):\n"
-        "    return [(weight * game.discount, *way) for weight, *way in ways]\n",
-        space,
+    def price(self) -> Fraction:
+        return 3 * self.discount
+
+    def outcomes(self, s: Lanes, action: int):
+        self.price()
+        return super().outcomes(s, action)
+
+
+class Halved(Race):
+    """The rules of the parent by its name, in a class of its own discount."""
+
+    discount = Fraction(1, 2)
+
+    def outcomes(self, s: Lanes, action: int):
+        yield from Race.outcomes(self, s, action)
+
+
+class Factor:
+    discount = 0.5
+
+
+class Plain(Game):
+    start, actions, outcomes = Race.start, Race.actions, Race.outcomes
+
+
+class Mixed(Factor, Plain):
+    """A discount from a class that is no game."""
+
+
+@pytest.mark.parametrize("game", [ByFunction(), ByMethod(), Halved(), Mixed()], ids=type)
+def test_a_discount_is_applied_once_whatever_rules_read_or_inherit(game: Game) -> None:
+    expected = rollwise.solve(Race(discount=game.applied_discount))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CompileWarning)  # super() is interpreted
+        found = rollwise.solve(game)
+    assert found.value == pytest.approx(expected.value, abs=1e-12)
+    values, bounds = (
+        {tuple(s): [x] for s, x in zip(found.graph.states.tolist(), numbers, strict=True)}
+        for numbers in (found.values.tolist(), found.error_bounds.tolist())
     )
-    with pytest.raises(ParameterError, match=r"rest\(\) reads the discount"):
-        space["Late"]()
+    assert check_rules(game, Claims(values, bounds)) == ""
+
+
+@pytest.mark.needs_jit
+@pytest.mark.parametrize("mode", ["interpreted", "compiled"])
+def test_a_discount_may_be_given_to_a_class_that_is_there(mode: str) -> None:
+    class Late(Game):
+        start, actions, outcomes = Race.start, Race.actions, Race.outcomes
+
+    game = Late()
+    for rate in (1, 0.8, Fraction(1, 2), 1):
+        Late.discount = rate
+        expected = rollwise.solve(Race(discount=Fraction(str(rate))), mode="interpreted")
+        for asked in (game, Late()):
+            found = rollwise.solve(asked, mode=mode)
+            assert found.value == pytest.approx(expected.value, abs=1e-12)
+    Late.discount = 1.5
+    with pytest.raises(ParameterError, match="discount is 1.5; it is a number from 0 to 1"):
+        rollwise.solve(game)
+
+
+def test_forms_of_a_game_have_its_discount_once() -> None:
+    """A chase and a contest play the rules of the inner game under its discount."""
+
+    @dataclass(frozen=True)
+    class Throwing(Game):
+        players, objective = 1, "maximize"  # type: ignore[misc]
+        discount = Fraction(1, 2)
+
+        def start(self) -> Lanes:
+            return Lanes(0, 0)
+
+        def actions(self, s: Lanes):
+            yield 0
+
+        def reward(self, s: Lanes, action: int) -> int:
+            return 1
+
+        def outcomes(self, s: Lanes, action: int):
+            yield 1, END if s.mine == 2 else AGAIN, Lanes(s.mine + 1, 0)
+
+    # three throws are made with the chance 1/4
+    assert rollwise.solve(Throwing().chase(3)).win_probability == pytest.approx(1 / 4)
+    for game in (Throwing(), Throwing().with_score()):
+        assert rollwise.solve(game, mode="interpreted").value == pytest.approx(1.75)
 
 
 def test_commands_take_a_sheet_with_a_discount(tmp_path: Path) -> None:
@@ -682,15 +745,22 @@ def test_commands_take_a_sheet_with_a_discount(tmp_path: Path) -> None:
     assert "48.7830092834674" in output("solve", "machine.py", cwd=tmp_path)
     assert "replace" in output("table", "machine.py", cwd=tmp_path)
     assert "every play is ended by the discount" in output("check", "machine.py", cwd=tmp_path)
+    assert "reads the discount" not in output("check", "machine.py", cwd=tmp_path)
+    reader = SHEET_DISCOUNT.replace("yield 3, AGAIN", "yield 3 + 0 * self.discount, AGAIN")
+    (tmp_path / "reader.py").write_text(reader)
+    assert "48.7830092834674" in output("solve", "reader.py", cwd=tmp_path)
+    said = " ".join(output("check", "reader.py", cwd=tmp_path).split())
+    assert "outcomes() reads the discount: rollwise applies it to the outcomes" in said
     for wrong in ("1.5", "-0.1", "float('nan')", "'much'", "True"):
         (tmp_path / "machine.py").write_text(SHEET_DISCOUNT.replace("= 0.9", f"= {wrong}"))
-        assert "discount is" in refusal("solve", "machine.py", cwd=tmp_path)
+        shown = wrong.replace("float('nan')", "nan")
+        assert f"discount is {shown};" in refusal("solve", "machine.py", cwd=tmp_path)
 
 
 def test_games_of_three_have_no_discount() -> None:
     class Three(Game):
         players, discount = 3, 0.5
-        start, actions, outcomes = Race.start, Race.actions, Race.undiscounted
+        start, actions, outcomes = Race.start, Race.actions, Race.outcomes
 
     with pytest.raises(ParameterError, match="one player or two"):
         Three()

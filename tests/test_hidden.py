@@ -43,6 +43,7 @@ from rollwise.hidden.learning import simulate
 from rollwise.hidden.reading import read
 from rollwise.hidden.regret import minimize_regret_openly, open_game
 from rollwise.hidden.tree import unfold
+from rollwise.then import is_over
 
 KNOWN = tomllib.loads((Path(__file__).parent / "answers.toml").read_text())["hidden"]
 GAMES = available(hidden=True)
@@ -149,6 +150,29 @@ def test_kuhn_poker_has_the_known_family_of_strategies():
     assert answer.evaluate(("optimal", "random"))[0] == pytest.approx(low, abs=1e-6)
     assert high == pytest.approx(1 / 6, abs=1e-6)
     assert answer.payoff_range(("random", "optimal")) is None
+
+
+class Halved(KuhnPoker):
+    """Half of the moves that don't end the game end it with a draw."""
+
+    discount = Fraction(1, 2)
+
+
+class HalvedByHand(KuhnPoker):
+    def outcomes(self, s, action):
+        for weight, then, after in super().outcomes(s, action):
+            if is_over(then):
+                yield 2 * weight, then, after
+            else:
+                yield weight, then, after
+                yield weight, DRAW, s
+
+
+def test_a_discount_ends_hidden_games_too():
+    found, expected = solve(Halved()), solve(HalvedByHand())
+    assert found.low == expected.low
+    assert found.high == expected.high
+    assert found.low != solve(KuhnPoker()).low
 
 
 def test_simultaneous_choices_have_ranges_too():

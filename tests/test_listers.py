@@ -211,8 +211,6 @@ def test_the_rules_of_all_games_are_rewritten(cls):
     """Or they would be explored more slowly, and nobody would see why."""
     for name in ("actions", "outcomes"):
         generator = getattr(cls, name)
-        if hasattr(generator, "__rollwise_discount__"):
-            generator = cls.undiscounted
         if listers.inspect.isgeneratorfunction(generator):
             assert rewritten(generator, TO_LIST) is not None
 

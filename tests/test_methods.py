@@ -231,6 +231,42 @@ def test_start_from_another_method():
         assert np.max(np.abs(found.values - answer)) < 1e-6
 
 
+@pytest.mark.parametrize("order", ["synchronous", "reversed"])
+@pytest.mark.parametrize("start", [0, 1, np.int64(1), np.float32(0.3), Fraction(1, 3)], ids=repr)
+def test_values_are_doubles_whatever_the_type_of_the_start(start, order):
+    graph = build(Piglet(target=4), mode="interpreted")
+    found = value_iteration(graph, start=start, order=order)
+    assert found.values.dtype == np.float64
+    assert found.values == pytest.approx(strategy_iteration(graph).values, abs=1e-8)
+
+
+@pytest.mark.parametrize("kind", [np.int32, np.float32, np.float16, list])
+def test_arrays_of_any_type_are_read_as_doubles(kind):
+    graph = build(Piglet(target=4), mode="interpreted")
+    values = np.round(strategy_iteration(graph).values, 1)
+    given = values.tolist() if kind is list else values.astype(kind)
+    as_doubles = np.asarray(given, np.float64)
+    assert np.array_equal(certify(graph, given).bounds, certify(graph, as_doubles).bounds)
+    found = mixed_integer(graph, whole=True, start=given)
+    assert np.array_equal(found.values, mixed_integer(graph, whole=True, start=as_doubles).values)
+
+
+@pytest.mark.parametrize(
+    ("given", "bounds"), [("no", False), ("yes", True), (np.True_, True), (0, False)]
+)
+def test_options_are_read_as_on_the_command_line(given, bounds):
+    graph = build(Piglet(target=4), mode="interpreted")
+    found = run_method(graph, "value-iteration", sound=given, epsilon="1e-6", max_sweeps="1000")
+    assert (found.lower is not None) == bounds
+    assert found.details["epsilon"] == 1e-6
+
+
+def test_a_start_from_values_has_one_for_each_state():
+    graph = build(Piglet(target=4), mode="interpreted")
+    with pytest.raises(UsageError, match=r"start has the shape \(3,\)"):
+        mixed_integer(graph, start=np.zeros(3))
+
+
 @pytest.mark.slow
 def test_linear_program_of_the_source():
     """Seed 003: with 40 sticks errors of more than 1 % where four stand in the lid."""

@@ -157,7 +157,11 @@ def test_an_export_read_back_has_the_same_value(tmp_path, game, against):
     path = tmp_path / "model.drn"
     export(solution, path, "drn", policy)
     if against is None:
-        assert solved(path, optimum="min").value == pytest.approx(solution.value, abs=1e-12)
+        for question in ({}, {"optimum": "min"}):  # the head of the file has it too
+            assert solved(path, **question).value == pytest.approx(solution.value, abs=1e-12)
+        assert solved(path, optimum="max").value > solution.value + 1
+        path.write_text(path.read_text().replace("written by rollwise", "changed"))
+        assert solved(path).value > solution.value + 1
     else:
         best = rollwise.best_response(solution, policy)
         assert solved(path).value == pytest.approx((1 + best.values[0]) / 2, abs=1e-12)

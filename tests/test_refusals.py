@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 import shutil
 from pathlib import Path
@@ -105,6 +106,11 @@ plot threes dice=2 graph --state x | as in to_roll=2,
 solve super-six sticks=7 --method magic | no method 'magic'
 solve super-six sticks=7 --set epsilon=1 | has no option 'epsilon'
 solve super-six sticks=7 --method value-iteration --set epsilon=-1 | less than 0
+solve super-six sticks=7 --method value-iteration --set epsilon=0 | it must be positive
+solve super-six sticks=7 --method value-iteration --set epsilon=inf | it must be finite
+solve super-six sticks=7 --method value-iteration --set start=nan | it must be finite
+solve super-six sticks=7 --method mixed-integer --set tolerance=inf | it must be finite
+solve super-six sticks=7 --method value-iteration --set sound=maybe | true or false, not 'maybe'
 solve super-six sticks=7 --method value-iteration --set order=up | no order
 solve super-six sticks=7 --method mixed-integer --set solver=up | no solver
 solve super-six sticks=7 --method mixed-integer --set start=up | no method 'up'
@@ -344,11 +350,20 @@ def test_wrong_use_is_refused_in_a_line_and_writes_nothing(case, tmp_path):
             "epsilo",
         ),
         (
+            lambda: rollwise.solve(PIGLET, method="value-iteration", options={"start": math.inf}),
+            "start is inf; it must be finite",
+        ),
+        (
+            lambda: rollwise.solve(PIGLET, method="value-iteration", options={"sound": "maybe"}),
+            "sound is true or false, not 'maybe'",
+        ),
+        (
             lambda: rollwise.solve(PIGLET, method="exact", options={"max_digits": "x"}),
             "whole number",
         ),
         (lambda: rollwise.solve(PIGLET, tolerance="1e-6"), "tolerance is '1e-6'; it must be a pos"),
         (lambda: rollwise.solve(PIGLET, tolerance=0), "tolerance is 0; it must be positive"),
+        (lambda: rollwise.solve(PIGLET, tolerance=math.inf), "tolerance is inf; it must be finite"),
         (lambda: rollwise.solve(PIGLET, tolerance=True), "it must be a positive number"),
         (lambda: rollwise.solve(PIGLET, tolerance=10**400), "more than the largest float"),
         (lambda: rollwise.solve(PIGLET, max_states="10"), "max_states is '10'; it must be a whole"),
@@ -356,6 +371,7 @@ def test_wrong_use_is_refused_in_a_line_and_writes_nothing(case, tmp_path):
         (lambda: rollwise.hidden.solve(KuhnPoker(), tolerance="x"), "tolerance is 'x'"),
         (lambda: rollwise.solve(PIGLET).report(rules=-1), "rules is -1; it must be at least 0"),
         (lambda: rollwise.evaluate(PIGLET, "random", method="iterative", theta=-1), "less than 0"),
+        (lambda: rollwise.evaluate(PIGLET, "random", method="iterative", theta=math.inf), "finite"),
         (lambda: find(3), "a game has a name, such as 'pig', or a path, not 3"),
         (lambda: find(Path("no/such.py")), "no/such.py"),
         (lambda: learn(PIGLET, 10), "a graph is wanted"),

@@ -18,7 +18,8 @@ from cli_runner import output, refusal, run
 from rollwise import AGAIN, END, LOSE, PASS, WIN, Game, build, check, policy, solve, won_by
 from rollwise.analysis.findings import oddities
 from rollwise.builders import CompileWarning
-from rollwise.errors import RulesError, TooManyStates
+from rollwise.errors import ChanceWarning, RulesError, TooManyStates
+from rollwise.games import find
 from rollwise.games.craps import Craps
 from rollwise.games.pig import Pig, Piglet
 from rollwise.games.super_six import SuperSix
@@ -534,6 +535,9 @@ def test_rules_that_differ_from_time_to_time_are_refused(tmp_path, old, new, sai
         ("0.5, 0.2", "with the action 0 add up to 0.7, not to 1"),
         ("0.75, 0.25", ""),
         ("0.1, 0.9 + 1e-16", ""),
+        ("Fraction('1/3'), Fraction('1/3')", "with the action 0 add up to 0.666667, not to 1"),
+        ("Fraction('1/3'), Fraction('2/3')", ""),
+        ("Fraction('3/2'), Fraction('1/4')", ""),
         ("1.5, 0.25", ""),  # weights
         ("1, 2", ""),
     ],
@@ -549,7 +553,9 @@ def test_chances_that_do_not_add_up_to_one_are_told(tmp_path, chances, said, dis
     path = Path(game.removesuffix(":Own"))
     path.write_text(
         path.read_text()
-        .replace("import AGAIN", "import LOSE, AGAIN")
+        .replace(
+            "from rollwise import", "from fractions import Fraction\nfrom rollwise import LOSE,"
+        )
         .replace("yield 1, WIN", "yield 0, WIN")
         .replace("yield 1, PASS", "yield 0, PASS")
         .replace(
@@ -560,7 +566,12 @@ def test_chances_that_do_not_add_up_to_one_are_told(tmp_path, chances, said, dis
     texts = [f["text"] for f in json.loads(run("check", game, "--json").stdout)["findings"]
              if f["topic"] == "chances"]  # fmt: skip
     assert [said in text for text in texts] == ([True] if said else [])
-    assert said in run("solve", game).stderr
+    assert run("solve", game).stderr.count("not to 1") == bool(said)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        solve(find(game)())
+    told = [str(one.message) for one in caught if one.category is ChanceWarning]
+    assert [said in text for text in told] == ([True] if said else [])
 
 
 def test_an_action_without_a_name_is_told(tmp_path):

@@ -80,6 +80,10 @@ class UnknownGame(UsageError):
     """No game has this name, or its file can't be read as rules."""
 
 
+class ChanceWarning(UserWarning):
+    """The chances of an action don't add up to 1; they are divided by their sum."""
+
+
 class ParameterError(UsageError):
     """A game has no such parameter, or the value doesn't fit it."""
 

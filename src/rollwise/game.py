@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rollwise.boards import Board, Cell, numbered, text_board
@@ -26,7 +26,7 @@ from rollwise.graph.naming import in_fields
 from rollwise.hooks import HOOKS
 from rollwise.parameters import ParameterSpec, Value, parameter_specs, word_of
 from rollwise.parameters import parameter as parameter
-from rollwise.reach import attributes_given, functions_reached, names_in
+from rollwise.reach import attributes_given, functions_reached
 from rollwise.then import AGAIN as AGAIN
 from rollwise.then import DRAW as DRAW
 from rollwise.then import END as END
@@ -98,28 +98,6 @@ def heading_of(name: str) -> str:
     )
 
 
-def _reads_discount(rule: Any, game: type[Game]) -> str:
-    """The function that reads a discount, of a rule with all its helpers; else empty."""
-    reached = functions_reached([rule], game)
-    return next((f.__name__ for f in reached if "discount" in names_in(f.__code__)), "")
-
-
-def _give_discount(game: type[Game]) -> None:
-    """Let the rule `outcomes` of a class apply its discount; `undiscounted` is the rule itself.
-
-    A float, also the default of a parameter, becomes the fraction of its decimal digits.
-    """
-    given: Any = game.discount
-    if isinstance(given, float):
-        game.discount = _decimal(given)
-    rule: Any = game.outcomes
-    is_applied = hasattr(rule, "__rollwise_discount__")
-    if not is_applied and not _reads_discount(rule, game):
-        _apply_discount(game, rule)
-    if hasattr(game, "undiscounted") and isinstance(given, dataclasses.Field):
-        given.default = _decimal(given.default)
-
-
 def _decimal(given: Any) -> Any:
     """A float as the fraction of its decimal digits; anything else, and nan, as it is."""
     if isinstance(given, float):
@@ -128,24 +106,28 @@ def _decimal(given: Any) -> Any:
     return given
 
 
-def _apply_discount(game: type[Game], rule: Any) -> None:
-    """Let a discount end some of the outcomes of a rule."""
+def under_discount(self: Any, s: Any, *choice: Any) -> Iterator[tuple[Any, int, Any]]:
+    """The outcomes of an action, some of which are ended by the discount; compiled too."""
+    rate = self.applied_discount
+    stays, of = rate.numerator, rate.denominator
+    over = END if self.objective != "win" else LOSE if self.players == 1 else DRAW
+    ends = 0
+    for weight, then, after in self.outcomes(s, *choice):
+        if is_over(then):
+            yield weight * of, then, after
+        else:
+            yield weight * stays, then, after
+            ends += weight * (of - stays)
+    yield ends, over, s
 
-    def outcomes(self: Any, s: Any, *choice: Any) -> Iterator[tuple[Any, int, Any]]:
-        stays, of = self.discount.numerator, self.discount.denominator
-        over = END if self.objective != "win" else LOSE if self.players == 1 else DRAW
-        ends = 0
-        for weight, then, after in self.undiscounted(s, *choice):
-            if is_over(then):
-                yield weight * of, then, after
-            else:
-                yield weight * stays, then, after
-                ends += weight * (of - stays)
-        yield ends, over, s
 
-    outcomes.__rollwise_discount__ = True  # type: ignore[attr-defined]
-    outcomes.__signature__ = inspect.signature(rule)  # type: ignore[attr-defined]
-    game.undiscounted, game.outcomes = rule, outcomes  # type: ignore[attr-defined, method-assign]
+def outcomes_rule(game: Game) -> Callable[..., Iterator[tuple[Any, int, Any]]]:
+    """The rule `outcomes` as it is played: under the discount, if the game has one.
+
+    Every part of rollwise that asks rules for outcomes asks them through this function, so that a
+    discount is applied once, whatever the rules read or inherit.
+    """
+    return game.outcomes if game.applied_discount == 1 else partial(under_discount, game)
 
 
 @dataclass(frozen=True)
@@ -190,10 +172,11 @@ class Game:
         keeps it up loses (both players, if they keep passing the turn). A game for points needs
         none: rounds with a cost are allowed, since endless play loses without bound.
     discount : number
-        The chance that play goes on after a move, from 0 to 1; it may be a parameter. A later
-        reward or win counts less by this factor. Otherwise play ends: for points without another
-        reward, in a solitaire game of wins with a loss, in a game of two with a draw. A float is
-        its decimal digits, 0.99 is 99/100. Rules that read the number apply it themselves.
+        The chance that play goes on after a move, from 0 to 1, which rollwise applies to rules
+        written as without it; it may be a parameter. A later reward or win counts less by this
+        factor. Otherwise play ends: for points without another reward, in a solitaire game of wins
+        with a loss, in a game of two with a draw. A float is its decimal digits, 0.99 is 99/100. It
+        is applied once, also where a rule reads the number.
     presets : mapping
         Parameters by the name of a version, for the lists of games in browsers: ``{"short":
         {"target": 50}}``. A short game is solved in seconds.
@@ -229,8 +212,13 @@ class Game:
             cls.name = words.replace("_", "-").lower()
         if "heading" not in cls.__dict__ and isinstance(cls.name, str):
             cls.heading = heading_of(cls.name)
-        if any("discount" in base.__dict__ for base in cls.__mro__ if base is not Game):
-            _give_discount(cls)
+        given = cls.__dict__.get("discount")
+        if cls.applied_discount is not Game.applied_discount:
+            return
+        if isinstance(given, dataclasses.Field):
+            given.default = _decimal(given.default)
+        elif isinstance(given, float) and 0 <= given <= 1:
+            cls.discount = _decimal(given)
 
     def __post_init__(self) -> None:
         for spec in parameter_specs(type(self)):
@@ -539,6 +527,26 @@ class Game:
         return None
 
     @property
+    def applied_discount(self) -> Fraction:
+        """The discount of `outcomes`, which `outcomes_rule` applies; 1 where they have it already.
+
+        Raises
+        ------
+        ParameterError
+            It isn't a number from 0 to 1, or the game is for three or more.
+        """
+        rate: Any = _decimal(self.discount)
+        if isinstance(rate, bool) or not isinstance(rate, int | Fraction) or not 0 <= rate <= 1:
+            raise ParameterError(
+                f"{self.name}: discount is {shown(self.discount)}; it is a number from 0 to 1, as "
+                "in discount = 0.99, or a parameter, "
+                "discount: Fraction = parameter(Fraction(99, 100))"
+            )
+        if rate != 1 and self.players > 2:
+            raise ParameterError(f"{self.name}: a discount is for games of one player or two")
+        return Fraction(rate)
+
+    @property
     def rest(self) -> Any:
         """The proved rest of a game whose fields rise without an end; None in other games."""
         return None
@@ -563,7 +571,7 @@ class Game:
         """Whether the rules take the rolls left of a pool of dice, as an argument `rolls_left`."""
         rules = (
             type(self).actions,
-            getattr(type(self), "undiscounted", type(self).outcomes),
+            type(self).outcomes,
             type(self).reward,
         )
         codes = [getattr(rule, "__code__", None) for rule in rules]
@@ -602,21 +610,7 @@ class Game:
                     )
         for spec in parameter_specs(type(self)):
             spec.check(self.name, getattr(self, spec.name))
-        if not hasattr(self, "undiscounted"):
-            return
-        if reader := _reads_discount(self.undiscounted, type(self)):
-            raise ParameterError(
-                f"{self.name}: {reader}() reads the discount and was defined after the class; "
-                "define it before the class"
-            )
-        rate: object = self.discount
-        if isinstance(rate, bool) or not isinstance(rate, int | Fraction) or not 0 <= rate <= 1:
-            raise ParameterError(
-                f"{self.name}: discount is {shown(rate)}; it is a number from 0 to 1, as in "
-                "discount = 0.99, or a parameter, discount: Fraction = parameter(Fraction(99, 100))"
-            )
-        if rate != 1 and self.players > 2:
-            raise ParameterError(f"{self.name}: a discount is for games of one player or two")
+        self.applied_discount  # noqa: B018 (evaluated for its checks)
 
     @property
     def specs(self) -> list[ParameterSpec]:

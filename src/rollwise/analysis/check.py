@@ -13,18 +13,19 @@ from numpy.typing import NDArray
 from rollwise.analysis.findings import (
     MOST_ASKED,
     Report,
-    chances_off,
     look_at_progress,
     misspelled,
     nobody_passes,
     nothing_at_stake,
     oddities,
     of_one_name,
+    reading_discount,
     unnamed,
 )
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.builders import CompileWarning, Progress, build_with_report
+from rollwise.builders.chances import chances_off
 from rollwise.builders.contract import refuse_hidden
 from rollwise.builders.rules import Rules
 from rollwise.builders.some_states import compare_some, positions_at_once, some_states
@@ -119,6 +120,7 @@ def check(game: Game, *, max_states: int | None = None, progress: Progress | Non
     if is_own:
         _look_for_oddities(report, graph)
         report.add_if("warning", "chances", chances_off(graph, rules))
+        report.add_if("note", "discount", reading_discount(rules))
         report.add_if("note", "names", unnamed(graph))
         for text in of_one_name(graph):
             report.add("note", "names", text)

@@ -10,18 +10,16 @@ from __future__ import annotations
 import difflib
 import re
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.builders.expand import without_fractions
 from rollwise.builders.rules import Rules, as_progress
 from rollwise.errors import RulesError
 from rollwise.game import Game
 from rollwise.graph import KEEP, THROW, StateGraph
 from rollwise.graph.choices import fold_actions, outcome_action
-from rollwise.graph.lotteries import pointers
 from rollwise.graph.naming import acting, listed
 from rollwise.hooks import HOOKS
 from rollwise.reach import functions_reached, names_in
@@ -39,7 +37,6 @@ EXCHANGE = (
 TURNED = "after a PASS the next state is written as the next player sees it: see `turned`"
 MOSTLY, HARDLY_EVER = 0.5, 0.1
 ALIKE = 0.85  # likeness of a misspelled name, as difflib counts it
-OFF = 1e-9  # far above the roundings of a sum of chances
 MOST_ASKED = 200_000  # states checked for progress, or for policies
 
 
@@ -155,51 +152,18 @@ def nothing_at_stake(graph: StateGraph) -> str:
     return f"every play that ends is {ending}, whatever is done: no outcome ends it otherwise"
 
 
-def chances_off(graph: StateGraph, game: Game | None = None) -> str:
-    """The first chances of an action that don't add up to 1; empty if all do.
-
-    Weights with a fraction, none above 1, are meant as chances. Those of a game with a discount are
-    asked of the rules as written: in the graph they are multiplied by it.
-    """
-    weight, indptr = graph.lotteries.weight, graph.lotteries.indptr
-    if hasattr(game, "undiscounted"):
-        weight, indptr = _undiscounted(graph, game)
-    if not np.issubdtype(weight.dtype, np.floating) or not len(weight):
+def reading_discount(game: Game) -> str:
+    """A function that reads the discount of a game, for `outcomes`; empty if there is none."""
+    if game.applied_discount == 1:
         return ""
-    starts = indptr[:-1]
-    total = np.add.reduceat(weight, starts)
-    are_chances = np.maximum.reduceat(weight, starts) <= 1
-    are_chances &= np.logical_or.reduceat(weight != np.rint(weight), starts)
-    off = are_chances & (np.abs(total - 1) > OFF)
-    action = np.flatnonzero(off[graph.action_lottery])
-    if not len(action):
+    reached = functions_reached([type(game).outcomes], type(game))
+    readers = [f.__name__ for f in reached if "discount" in names_in(f.__code__)]
+    if not readers:
         return ""
-    a = int(action[0])
-    s = int(graph.action_state[a])
     return (
-        f"the chances in the state {graph.state_text(s)} with the action "
-        f"{graph.view.action(a)} add up to {total[graph.action_lottery[a]]:.6g}, not to 1; "
-        "rollwise divides them by their sum"
+        f"{readers[0]}() reads the discount: rollwise applies it to the outcomes, and rules that "
+        "multiply weights by it too apply it twice"
     )
-
-
-def _undiscounted(graph: StateGraph, game: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """The weights of each lottery as written in a game with a discount, and their row pointers.
-
-    An action of each lottery tells them. Those of throws have no discount.
-    """
-    indptr, label = graph.lotteries.indptr, graph.action_label
-    found = np.split(graph.lotteries.weight, indptr[1:-1])
-    first = np.full(len(found), -1)
-    first[graph.action_lottery[::-1]] = np.arange(graph.n_actions)[::-1]
-    is_own = (label != THROW) & ~(graph.has_pool & (label >= KEEP))
-    rules = Rules(game, any_players=True)
-    for k in np.flatnonzero((first >= 0) & is_own[first])[:MOST_ASKED].tolist():
-        a = int(first[k])
-        at = rules.situation(graph.row(int(graph.action_state[a])))
-        ways = game.undiscounted(at.state, *at.throw, int(label[a]))
-        found[k] = np.array(without_fractions(weight for weight, *_ in ways))
-    return np.concatenate(found), pointers([len(weights) for weights in found])
 
 
 def unnamed(graph: StateGraph) -> str:

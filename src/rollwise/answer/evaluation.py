@@ -502,7 +502,8 @@ def certified_at(evaluation: Evaluation, state: int = 0) -> tuple[Certified, Cer
     )
 
 
-def _check_method(method: str, iterative: Mapping[str, Any]) -> None:
+def _checked_options(method: str, iterative: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of the iterative method, each in its type."""
     if method not in METHODS:
         raise UsageError(f"there is no method {method!r} of evaluation (exact, iterative)")
     if method == "exact" and iterative:
@@ -510,9 +511,11 @@ def _check_method(method: str, iterative: Mapping[str, Any]) -> None:
     if unknown := [name for name in iterative if name not in ITERATIVE]:
         names = ", ".join(ITERATIVE)
         raise UsageError(f"the iterative method has no option {unknown[0]!r} (it has {names})")
+    options = dict(iterative)
     for setting in LIMITS:
-        if iterative.get(setting.name) is not None:
-            setting.check("the method iterative", iterative[setting.name])
+        if options.get(setting.name) is not None:
+            options[setting.name] = setting.checked("the method iterative", options[setting.name])
+    return options
 
 
 def _opponent(policies: Policies, against: AnyPolicy) -> Policy:
@@ -598,7 +601,7 @@ def evaluate(
     >>> evaluate(Pig(target=20), "hold-at-20", "optimal").win_probability[0].round(4)
     np.float64(0.6156)
     """
-    _check_method(method, iterative)
+    iterative = _checked_options(method, iterative)
     if are_policies(policy):
         if against is not None or method != "exact":
             raise UsageError("a list of policies, one a seat, is evaluated exactly")

@@ -13,8 +13,10 @@ from rollwise.answer.certified import solve_and_certify
 from rollwise.answer.first_use import compile_beside
 from rollwise.answer.solution import Solution
 from rollwise.builders import Mode, Progress, build_with_report
+from rollwise.builders.building import warn_outside
+from rollwise.builders.chances import chances_off
 from rollwise.builders.rules import Rules
-from rollwise.errors import EndlessPlay, TooManyStates, UsageError
+from rollwise.errors import ChanceWarning, EndlessPlay, TooManyStates, UsageError
 from rollwise.game import Game, has_many, require_game, with_an_end
 from rollwise.graph import StateGraph
 from rollwise.methods import DEFAULT, find_method
@@ -73,6 +75,11 @@ def solve(
         has hidden dice or simultaneous choices (`rollwise.hidden.solve`).
     ValueError
         There is no such mode.
+
+    Warns
+    -----
+    ChanceWarning
+        The chances of an action don't add up to 1.
     """
     how: dict[str, Any] = {"method": method, "options": options, "mode": mode}
     try:
@@ -145,6 +152,8 @@ def solve_whole(
         progress=progress,
         beside=compile_beside,
     )
+    if off := chances_off(graph, game):
+        warn_outside(off, ChanceWarning)
     if progress is not None:
         progress("finding components", 0, None)
     run = solve_and_certify(

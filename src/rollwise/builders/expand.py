@@ -308,7 +308,7 @@ def _all_of(rules: Rules, what: str, method: Any, at: Situation, *action: int) -
 
 
 def _expand_action(rules: Rules, at: Situation, action: int) -> Action:
-    outcomes = _all_of(rules, "outcomes", rules.game.outcomes, at, action)
+    outcomes = _all_of(rules, "outcomes", rules.outcomes, at, action)
     # Most actions pass a fast test of all outcomes at once.
     if _in_order(rules, outcomes):
         weights, thens, next_states = zip(*outcomes, strict=True)

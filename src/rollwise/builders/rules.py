@@ -21,7 +21,7 @@ from rollwise.builders.compiled.sources import compared_by_identity
 from rollwise.builders.contract import Contract, more_states
 from rollwise.errors import RulesError, TooManyStates, spelled
 from rollwise.faults import PASSED_ON, failing, fault_text, one_line, shown, whole
-from rollwise.game import Game
+from rollwise.game import Game, outcomes_rule
 from rollwise.graph import NO_THROW, ROLLS_LEFT
 from rollwise.graph.layout import LEAST, MOST, MOST_NUMBERS, StateLayout, ThrowLayout, field_words
 from rollwise.graph.naming import in_fields, state_text
@@ -290,6 +290,11 @@ class Rules(Contract):
                 f"{MOST_NUMBERS} of them (how often each face shows, of many dice)"
             )
         return ThrowLayout(size)
+
+    @cached_property
+    def outcomes(self) -> Any:
+        """The rule `outcomes`, under the discount if the game has one."""
+        return outcomes_rule(self.game)
 
     @cached_property
     def has_reward(self) -> bool:

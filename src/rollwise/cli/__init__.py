@@ -15,7 +15,10 @@ from rollwise.machine import interrupts, memory_limits
 
 
 def _show_warning(message: Warning | str, *args: Any, **kwargs: Any) -> None:
-    say(f"warning: {message}")
+    from rollwise.errors import ChanceWarning
+
+    if not isinstance(message, ChanceWarning):  # solve and check say it, also of a kept answer
+        say(f"warning: {message}")
 
 
 def main() -> None:

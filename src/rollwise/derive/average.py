@@ -22,7 +22,7 @@ from rollwise.builders.rules import Rules
 from rollwise.derive.derived_game import DerivedGame, whole_graph, with_methods
 from rollwise.errors import ParameterError, RulesError
 from rollwise.faults import failing
-from rollwise.game import Game
+from rollwise.game import Game, outcomes_rule
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import (
     chances,
@@ -103,7 +103,7 @@ class Average(DerivedGame):
 
     def outcomes(self, s: Any, *choice: Any) -> Iterator[tuple[Any, int, Any]]:
         home = self.home_state
-        for weight, then, after in self.inner.outcomes(s, *choice):
+        for weight, then, after in outcomes_rule(self.inner)(s, *choice):
             yield weight, END if after == home else then, after
 
     def reward(self, s: Any, *choice: Any) -> float:

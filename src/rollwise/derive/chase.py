@@ -23,6 +23,7 @@ from rollwise.derive.by_score import (
 )
 from rollwise.derive.derived_game import SMALLER, DerivedGame
 from rollwise.errors import ParameterError, RulesError
+from rollwise.game import outcomes_rule
 from rollwise.graph import StateGraph, sign_of
 from rollwise.kernels.by_score import NOT_REACHED
 from rollwise.parameters import ParameterSpec
@@ -78,7 +79,7 @@ class WithScore(DerivedGame):
     def outcomes(self, s: Any, *choice: Any) -> Iterator[tuple[Any, int, Any]]:
         inner = self.inner_state(s)
         score = s.score + int(self.inner.reward(inner, *choice))
-        for weight, then, next_state in self.inner.outcomes(inner, *choice):
+        for weight, then, next_state in outcomes_rule(self.inner)(inner, *choice):
             yield weight, then, s if is_over(then) else type(s)(*next_state, score)
 
     def describe_added(self, s: Any) -> str:
@@ -229,7 +230,7 @@ class Chase(DerivedGame):
     def outcomes(self, s: Any, *choice: Any) -> Iterator[tuple[Any, int, Any]]:
         inner = self.inner_state(s)
         gap = s.gap - int(self.inner.reward(inner, *choice))
-        for weight, then, next_state in self.inner.outcomes(inner, *choice):
+        for weight, then, next_state in outcomes_rule(self.inner)(inner, *choice):
             if is_over(then):
                 yield weight, self._ending(gap - int(ending_points(then))), s
             elif self.has_limit and gap != 0 and self._ending(gap) == LOSE:

@@ -26,6 +26,7 @@ from rollwise.derive.by_score import (
 from rollwise.derive.changed import copies
 from rollwise.derive.derived_game import DerivedGame
 from rollwise.errors import RulesError, TooManyStates
+from rollwise.game import outcomes_rule
 from rollwise.graph import StateGraph
 from rollwise.parameters import ParameterSpec
 from rollwise.then import AGAIN, DRAW, LOSE, PASS, WIN, ending_points, is_over
@@ -104,7 +105,7 @@ class Duel(DerivedGame):
     def outcomes(self, s: Any, *choice: Any) -> Iterator[tuple[Any, int, Any]]:
         inner = self.inner_state(s)
         made = s.score + int(self.inner.reward(inner, *choice))
-        for weight, then, next_state in self.inner.outcomes(inner, *choice):
+        for weight, then, next_state in outcomes_rule(self.inner)(inner, *choice):
             score = made + int(ending_points(then)) if is_over(then) else made
             if not is_over(then):
                 yield weight, AGAIN, type(s)(*next_state, score, s.rival)

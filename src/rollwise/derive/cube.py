@@ -26,7 +26,7 @@ from rollwise import boards
 from rollwise.derive.derived_game import DerivedGame
 from rollwise.derive.seats import take_seats
 from rollwise.errors import ParameterError, TooManyStates
-from rollwise.game import Game
+from rollwise.game import Game, outcomes_rule
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import first_actions, outcomes_of
 from rollwise.graph.lotteries import pointers
@@ -329,7 +329,7 @@ class Cube(DerivedGame):
         inner, stake = self.inner_state(s), self.stake_of(s)
         made = choice[-1] - self.first_action
         if s.step == PLAY:
-            outcomes = list(self.inner.outcomes(inner, *choice))
+            outcomes = list(outcomes_rule(self.inner)(inner, *choice))
             times = 2 if self._draws_lots(stake, outcomes) else 1
             for weight, then, after in outcomes:
                 if is_over(then):
@@ -478,7 +478,7 @@ class Cube(DerivedGame):
         if s.step != PLAY or self.inner.discount != 1:
             return ()
         inner = self.inner_state(s)
-        if self._draws_lots(self.stake_of(s), self.inner.outcomes(inner, *action)):
+        if self._draws_lots(self.stake_of(s), outcomes_rule(self.inner)(inner, *action)):
             return ()  # dice don't draw lots for the next game
         return self.inner.throw(inner, *action)
 

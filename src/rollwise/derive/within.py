@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from rollwise.derive.by_score import derived_graph, unroll
 from rollwise.derive.derived_game import DerivedGame
 from rollwise.errors import ParameterError, UsageError
+from rollwise.game import outcomes_rule
 from rollwise.graph import StateGraph
 from rollwise.parameters import ParameterSpec
 from rollwise.then import LOSE, WIN, ending_points, is_over, seats_on
@@ -116,7 +117,7 @@ class Within(DerivedGame):
 
     def outcomes(self, s: Any, *choice: Any) -> Iterator[tuple[Any, int, Any]]:
         is_first = self.players == 1 or (self.turns - s.turns_left) % 2 == 0
-        for weight, then, after in self.inner.outcomes(self.inner_state(s), *choice):
+        for weight, then, after in outcomes_rule(self.inner)(self.inner_state(s), *choice):
             left = s.turns_left - (self.players == 1 or seats_on(then, 2) == 1)
             if is_over(then):
                 worth = ending_points(then)

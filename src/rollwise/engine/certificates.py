@@ -84,6 +84,7 @@ def certify(
         raise UsageError(
             f"values have the shape {np.shape(values)}; {graph.title} has {graph.n_states:,} states"
         )
+    values = np.asarray(values, np.float64)
     layer = layer_of_graph(graph) if layer is None else layer
     border = border_values, border_bounds
     settling = settled(graph, layer)

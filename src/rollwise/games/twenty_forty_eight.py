@@ -84,8 +84,8 @@ class TwentyFortyEight(Game):
 
     Two tiles are there at the beginning; under `even` all openings are equally likely. The
     `target` tile wins, and a full board without a move loses. Boards that are reflections of each
-    other count as one. Under a `discount` each move ends the game with the probability that is
-    missing to 1, as a loss.
+    other count as one. Under a `discount` each move that doesn't win ends the game with the
+    probability that is missing to 1, as a loss; the beginning counts as a move too.
     """
 
     columns: int = parameter(2, at_least=2, at_most=4, about="columns of the board")
@@ -124,8 +124,6 @@ class TwentyFortyEight(Game):
 
     def outcomes(self, s: Board, way: int) -> Iterator[tuple[int, int, Board]]:
         size = self.columns * self.rows
-        stays = self.discount.numerator
-        ends = self.discount.denominator - stays
         if way == OVER:
             yield 1, LOSE, s
         elif way == BEGIN:
@@ -142,19 +140,15 @@ class TwentyFortyEight(Game):
         else:
             after = slid(s.tiles, way, self.columns, self.rows)
             if 1 << max(after) >= self.target:
-                yield stays, WIN, Board(after)
-                yield ends, LOSE, s
+                yield 1, WIN, Board(after)
             else:
                 # each free cell has the weight 10: 9 for a 2, and 1 for a 4
-                space = 0
                 for k in range(size):
                     if after[k] == 0:
-                        space += 1
                         for tile in (1, 2):
                             tiles = replaced(after, k, tile)
-                            ways = stays * (9 if tile == 1 else 1)
+                            ways = 9 if tile == 1 else 1
                             yield ways, AGAIN, Board(folded(tiles, self.columns, self.rows))
-                yield 10 * space * ends, LOSE, s
 
     def progress(self, s: Board) -> int:
         total = 0

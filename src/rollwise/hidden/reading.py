@@ -20,7 +20,7 @@ from rollwise.boards import Board
 from rollwise.builders.compiled.cache_key import require_certain
 from rollwise.errors import PolicyError, RulesError, TooManyStates, UsageError, spelled
 from rollwise.faults import failing, shown, whole
-from rollwise.game import Game, require_game
+from rollwise.game import Game, outcomes_rule, require_game
 from rollwise.graph.layout import field_words
 from rollwise.graph.naming import in_fields, state_text, title_of
 from rollwise.then import (
@@ -338,11 +338,11 @@ class _Reading:
         where = state_text(named_fields(self.game, state))
         raise RulesError(f"{self.game.name}: {fault}, in the state {where}{words}")
 
-    def _listed(self, state: Any, rule: Callable[..., Any], *more: Any) -> list[Any]:
-        """The result of a rule as a list."""
+    def _listed(self, state: Any, name: str, rule: Callable[..., Any], *more: Any) -> list[Any]:
+        """The result of a rule of this name as a list."""
         text = state_text(named_fields(self.game, state))
         words = f"({text}{''.join(f', {shown(m)}' for m in more)})"
-        with failing(RulesError, f"{self.game.name}: {rule.__name__}{words}"):
+        with failing(RulesError, f"{self.game.name}: {name}{words}"):
             given: Iterable[Any] = rule(state, *more)
             return list(given)
 
@@ -360,11 +360,11 @@ class _Reading:
     def _choices(self, state: Any) -> tuple[int, tuple[tuple[int, ...], ...], list[Any]]:
         """Kind, menu, and for each choice its words, its outcomes and its reward."""
         game = self.game
-        if dealt := self._listed(state, game.deal):
+        if dealt := self._listed(state, "deal", game.deal):
             if not all(isinstance(row, tuple) and len(row) == 2 for row in dealt):
                 self._refuse(state, "", "deal() must yield (weight, next_state)")
             return DEAL, (), [("", [(w, 0, after) for w, after in dealt], 0)]
-        pair = self._listed(state, game.together)
+        pair = self._listed(state, "together", game.together)
         if pair:
             if len(pair) != 2 or not all(isinstance(part, Iterable) for part in pair):
                 self._refuse(
@@ -373,14 +373,15 @@ class _Reading:
             menu = tuple(self._actions(state, actions) for actions in pair)
             typed: list[Any] = [(i, j) for i in menu[0] for j in menu[1]]
         else:
-            menu = (self._actions(state, self._listed(state, game.actions)),)
+            menu = (self._actions(state, self._listed(state, "actions", game.actions)),)
             typed = list(menu[0])
         choices = []
         for action in typed:
             words = f", action {shown(action)}"
             with failing(RulesError, f"{game.name}: reward{words}"):
                 reward = game.reward(state, action)
-            choices.append((words, self._listed(state, game.outcomes, action), reward))
+            outcomes = self._listed(state, "outcomes", outcomes_rule(game), action)
+            choices.append((words, outcomes, reward))
         return TOGETHER if pair else MOVE, menu, choices
 
     def _number_of(self, number: Any, state: Any, words: str) -> Any:

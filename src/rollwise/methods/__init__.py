@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import math
 import numbers
 import re
 import time
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from rollwise.methods.result import MethodResult
 
 
+POSITIVE = ("epsilon", "tolerance")
+FINITE = (*POSITIVE, "theta", "start")
 _TYPED: dict[str, type] = {"bool": bool, "int": int, "float": float, "str": str}
 
 
@@ -53,30 +56,44 @@ class Setting:
         Raises
         ------
         UsageError
-            It is of another type, or negative.
+            It is of another type, or out of range (see `checked`).
         """
         value: Any
         try:
             value = TRUTHS[text.lower()] if self.type is bool else self.type(text)
         except (KeyError, ValueError):
             raise UsageError(f"{method}: {self.name} is {KINDS[self.type]}, not {text!r}") from None
-        self.check(method, value)
-        return value
+        return self.checked(method, value)
 
-    def check(self, method: str, value: Any) -> None:
-        """Refuse a number of another type, or a negative one but for `start`.
+    def checked(self, method: str, value: Any) -> Any:
+        """The value in the type of the option; a text is read as if it were typed.
 
         Raises
         ------
         UsageError
+            It is a number of another type; or negative, and no `start`; or a tolerance that is 0;
+            or a start or a tolerance that isn't finite.
         """
         kinds: dict[type, Any] = {int: numbers.Integral, float: numbers.Real}
+        if self.type is bool:
+            return self.parse(method, str(value)) if not isinstance(value, bool) else value
         if self.type not in kinds:
-            return
+            return value
+        if isinstance(value, str):
+            return self.parse(method, value)
         if isinstance(value, bool) or not isinstance(value, kinds[self.type]):
             raise UsageError(f"{method}: {self.name} is {KINDS[self.type]}, not {value!r}")
-        if not value >= 0 and self.name != "start":
-            raise UsageError(f"{method}: {self.name} is {value:g}; it can't be less than 0")
+        number = self.type(value)
+        fault = ""
+        if self.name in FINITE and not math.isfinite(number):
+            fault = "must be finite"
+        elif not number >= 0 and self.name != "start":
+            fault = "can't be less than 0"
+        elif self.name in POSITIVE and number == 0:
+            fault = "must be positive"
+        if fault:
+            raise UsageError(f"{method}: {self.name} is {number:g}; it {fault}")
+        return number
 
 
 def _about_parameters(docstring: str) -> dict[str, str]:
@@ -207,7 +224,7 @@ def run_method(graph: StateGraph, name: str, **options: Any) -> MethodResult:
         if option not in declared:
             raise UsageError(f"the method {name} has no option {option.replace('_', '-')!r}")
         if option in settings:
-            settings[option].check(f"the method {name}", value)
+            given[option] = settings[option].checked(f"the method {name}", value)
     function = method.load()
     started = time.perf_counter()
     limit = given.get("time_limit")

@@ -101,7 +101,7 @@ def mixed_integer(
     Raises
     ------
     UsageError
-        No such solver or objective.
+        No such solver or objective, or `start` hasn't one value for each state.
     MissingExtra
     EndlessPlay
     """
@@ -110,6 +110,12 @@ def mixed_integer(
     clock = Clock(time_limit)
     if isinstance(start, str):
         start = run_method(graph, start).values
+    elif start is not None:
+        start = np.asarray(start, np.float64)
+        if start.shape != (graph.n_states,):
+            raise UsageError(
+                f"start has the shape {start.shape}; {graph.title} has {graph.n_states:,} states"
+            )
     bounds = Bounds(graph, "components", clock, NAME)
     run = _Run(
         graph, bounds, SOLVERS[solver], OBJECTIVES[objective], start, clock, on_sweep, tolerance

@@ -140,7 +140,7 @@ def with_border(
     graph: StateGraph, start: float, border_values: NDArray[np.float64] | None
 ) -> NDArray[np.float64]:
     """Initial values, followed by the values of the border."""
-    values = np.full(graph.n_states + graph.n_border, start)
+    values = np.full(graph.n_states + graph.n_border, start, np.float64)
     values[graph.n_states :] = 0.0 if border_values is None else border_values
     return values
 

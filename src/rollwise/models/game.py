@@ -387,6 +387,11 @@ class ModelGame(Game):
     def _order(self) -> list[int]:
         return [self.model.start, *(s for s in range(self.model.n) if s != self.model.start)]
 
+    @property
+    def applied_discount(self) -> Fraction:
+        """Its graph has the discount, and so have the outcomes, which are read from it."""
+        return Fraction(1)
+
     # The same rules, for the proof on the rule sheet itself, and for the interpreter.
 
     def start(self) -> Any:
@@ -405,8 +410,6 @@ class ModelGame(Game):
             if outcome.is_over:
                 then = payoff(outcome.payoff) if self.objective == "win" else END
             yield outcome.weight, then, s if outcome.is_over else self._states[outcome.target]
-
-    outcomes.__rollwise_discount__ = True  # type: ignore[attr-defined]  # the graph has it
 
     def reward(self, s: Any, *action: Any, **_: Any) -> float:
         return self._graph.view[self._places[s]].find_action(action[0]).reward
@@ -433,7 +436,7 @@ def game_class(model: Model, file: Path | None = None, **asked: Any) -> type[Mod
     if len(labels) == 1:
         goal, rewards = labels[0], NO_REWARD
     among = {"goal": (*model.labels, ABSORBING), "rewards": (*model.rewards, NO_REWARD)}
-    given: dict[str, Any] = {"goal": goal, "rewards": rewards, **asked}
+    given = {"goal": goal, "rewards": rewards, "optimum": model.optimum, **asked}
     fields = []
     for field in dataclasses.fields(ModelGame):
         about = dict(field.metadata) | ({"among": among[field.name]} if field.name in among else {})

@@ -67,6 +67,8 @@ class Model:
         A text of each state; empty without any.
     rounded : set of str
         The rewards with numbers that are no doubles.
+    optimum : {"max", "min"}
+        Sought by the first player, unless the question says otherwise.
     """
 
     name: str
@@ -86,6 +88,7 @@ class Model:
     fields: Mapping[str, Ints]
     texts: Sequence[str] = ()
     rounded: Set[str] = frozenset()
+    optimum: str = "max"
 
     @classmethod
     def of(
@@ -106,6 +109,7 @@ class Model:
         rewards: Mapping[str, Any] | None = None,
         fields: Mapping[str, Any] | None = None,
         texts: Sequence[str] = (),
+        optimum: str = "max",
     ) -> Model:
         """A model from its branches in any order.
 
@@ -178,6 +182,7 @@ class Model:
             _fields(n, fields or {}),
             texts,
             {words[key] for key, given in (rewards or {}).items() if is_rounded(given)},
+            optimum,
         )
 
     @cached_property

@@ -28,6 +28,8 @@ STATE = re.compile(
 )
 ACTION = re.compile(r"action (?P<name>\S+)( \[(?P<rewards>[^]]*)\])?")
 LABEL = re.compile(r'"([^"]+)"|([^\s"]+)')
+MOST_NOTED = 10  # comments at the head of a file
+LEAST_TOTAL = re.compile(r'// R\{"[^"]*"\}min=\? .*')
 REFUSED = {
     "CTMC": "has continuous time",
     "Markov Automaton": "has continuous time",
@@ -38,10 +40,17 @@ REFUSED = {
 
 
 class Reader:
-    """The lines of a file, and the faults in them."""
+    """The lines of a file, and the faults in them.
+
+    Attributes
+    ----------
+    head : list of str
+        The comments before the first line with content, once that line has been read.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path, self.number = path, 0
+        self.head: list[str] = []
         try:
             self.size = path.stat().st_size
         except OSError as error:
@@ -51,12 +60,16 @@ class Reader:
         """The lines with content, without surrounding blanks."""
         with self.path.open(encoding="utf-8", errors="replace") as file:
             lines = iter(lambda: file.readline(LONGEST_LINE), "")
+            begun = False
             for self.number, line in enumerate(lines, 1):
                 if len(line) == LONGEST_LINE:
                     raise self.fault(f"the line has more than {LONGEST_LINE:,} characters")
                 text = line.strip()
                 if text and not text.startswith(comment):
+                    begun = True
                     yield text
+                elif text and not begun and len(self.head) < MOST_NOTED:
+                    self.head.append(text)
 
     def fault(self, what: str) -> ModelFileError:
         return ModelFileError(f"{self.path}, line {self.number}: {what}")
@@ -194,11 +207,18 @@ def read_drn(path: Path) -> Model:
         n,
         start=_only(reader, start),
         labels=labels,
+        optimum="min" if _seeks_least(reader.head) else "max",
         rewards={
             reward: [row[i] if i < len(row) else Fraction(0) for row in of_branch]
             for i, reward in enumerate(reward_names)
         },
     )
+
+
+def _seeks_least(head: list[str]) -> bool:
+    """Whether rollwise wrote the file, and its question is for the least total."""
+    is_own = bool(head) and head[0].endswith(", written by rollwise")
+    return is_own and any(LEAST_TOTAL.fullmatch(line) for line in head[1:])
 
 
 def _sum(one: list[Fraction], other: list[Fraction]) -> list[Fraction]:

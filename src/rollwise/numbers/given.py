@@ -32,7 +32,7 @@ def whole_number(name: str, given: object, low: int, high: int | None = None) ->
 
 
 def positive_number(name: str, given: object) -> float:
-    """The number as a float, if it is more than 0.
+    """The number as a float, if it is finite and more than 0.
 
     Raises
     ------
@@ -43,9 +43,12 @@ def positive_number(name: str, given: object) -> float:
     if not given > 0:  # type: ignore[operator]
         raise UsageError(f"{argument(name)} is {given}; it must be positive")
     try:
-        return float(given)
+        number = float(given)
     except OverflowError:
         raise UsageError(f"{argument(name)} is more than the largest float") from None
+    if math.isinf(number):
+        raise UsageError(f"{argument(name)} is {given}; it must be finite")
+    return number
 
 
 def finite_number(name: str, given: object) -> float:

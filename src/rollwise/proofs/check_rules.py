@@ -25,7 +25,7 @@ from operator import index
 from typing import Any, NamedTuple
 
 from rollwise.dice import Pool
-from rollwise.game import Game
+from rollwise.game import Game, outcomes_rule
 from rollwise.numbers.shares import UnknownPayoff, brought
 from rollwise.numbers.unknown import Unknown
 from rollwise.then import DRAW, END, LOSE, WIN, is_over, payoff_of, seats_on
@@ -288,8 +288,9 @@ def turn_of(game: Game, state: Any) -> Chance:
 
 def choice_of(game: Game, state: Any, *throw: Any) -> Iterator[Action]:
     """The actions of a state, after a throw if the game has throws."""
+    outcomes = outcomes_rule(game)
     for label in game.actions(state, *throw):
-        given = game.outcomes(state, *throw, label)
+        given = outcomes(state, *throw, label)
         rows = [(exact(weight), whole(then), s) for weight, then, s in given if weight]
         yield Action(throw, index(label), exact(game.reward(state, *throw, label)), rows)
 

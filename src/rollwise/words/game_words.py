@@ -17,7 +17,7 @@ import numpy as np
 from rollwise.boards import Board, Cell
 from rollwise.errors import RollwiseError, RulesError
 from rollwise.faults import PASSED_ON, fault_text, shown
-from rollwise.game import Game
+from rollwise.game import Game, outcomes_rule
 from rollwise.graph import KEEP, THROW, StateGraph
 from rollwise.graph.layout import StateLayout
 from rollwise.then import is_over
@@ -105,7 +105,7 @@ class Words:
 
     def follows(self, at: tuple[Any, ...], action: int, faces: Sequence[int]) -> tuple[int, Any]:
         """The outcome of these faces by the rules: ``(then, next_state)``."""
-        return self.chosen(list(self.game.outcomes(*at, action)), at, action, faces)
+        return self.chosen(list(outcomes_rule(self.game)(*at, action)), at, action, faces)
 
     def chosen(
         self, outcomes: Outcomes, at: tuple[Any, ...], action: int, faces: Sequence[int]
@@ -228,7 +228,7 @@ def word_faults(game: Game, graph: StateGraph) -> Iterator[str]:
                         "wherever an action has this number"
                     )
                     return
-                outcomes = list(game.outcomes(*at, action))
+                outcomes = list(outcomes_rule(game)(*at, action))
                 for _, then, after in outcomes[:MOST_THROWS]:
                     words.told(at, action, then, after)
                 if unfair := _unfair(words, outcomes, at, action):

@@ -23,7 +23,7 @@ from rollwise import boards, dice
 from rollwise.boards import Board, Cell
 from rollwise.derive.derived_game import base_actions
 from rollwise.errors import RulesError, UsageError
-from rollwise.game import Game
+from rollwise.game import Game, outcomes_rule
 from rollwise.graph import NO_THROW, ROLLS_LEFT, Outcome, State, StateGraph
 from rollwise.graph.layout import StateLayout
 from rollwise.graph.naming import ONLY_MOVE
@@ -442,7 +442,7 @@ class Narrator:
         if self.game is None or self.source is not self.graph or taken.is_throw or taken.keeps:
             return ends
         at, found = self._at(action), defaultdict(list)
-        for _, then, after in self.rules.outcomes(*at, taken.label):
+        for _, then, after in outcomes_rule(self.rules)(*at, taken.label):
             if is_over(then):
                 found[round_the_table(then, max(self.graph.players, 2))].append(after)
         here: dict[int, list[int]] = defaultdict(list)
@@ -655,7 +655,7 @@ class Narrator:
             return ()
         at, label = self._at(action), int(self.graph.action_label[action])
         outcome = self.source.view.action(self._source_action[action]).outcome(number)
-        outcomes = list(self.rules.outcomes(*at, label))
+        outcomes = list(outcomes_rule(self.rules)(*at, label))
         shape = (TRIES_AT_ONCE, len(sides))
         for _ in range(-(-MOST_TRIES // TRIES_AT_ONCE)):
             for faces in random.integers(1, np.array(sides) + 1, shape).tolist():

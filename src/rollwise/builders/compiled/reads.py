@@ -27,7 +27,7 @@ import numpy as np
 import rollwise
 from rollwise.builders.compiled.cache_key import Key, helper_of, key_of, run_by
 from rollwise.builders.rules import Rules
-from rollwise.game import Game
+from rollwise.game import Game, under_discount
 from rollwise.graph.layout import StateLayout
 from rollwise.machine.user_cache import make_room, place, private_folder
 from rollwise.reach import names_in
@@ -368,6 +368,8 @@ def reads_of(rules: Rules) -> Reads:
         listed = rules.has_throws and (rules.pool is None or rules.rolls_vary)
         names = (*RULES, "throws") if listed else RULES
         functions = {name: getattr(type(rules.game), name) for name in names}
+        if rules.game.applied_discount != 1:
+            functions["outcomes"] = under_discount
         unread = () if rules.has_reward else ("reward",)
         _FOUND[rules] = what_is_read(rules, functions, unread)
     return _FOUND[rules]

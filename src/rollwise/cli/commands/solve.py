@@ -224,12 +224,12 @@ def _oddities(solution: Solution) -> list[str] | UnsetType:
     if graph.n_outcomes > QUICKLY_SEEN:
         return []
     from rollwise.analysis.findings import (
-        chances_off,
         misspelled,
         nobody_passes,
         nothing_at_stake,
         oddities,
     )
+    from rollwise.builders.chances import chances_off
 
     odd, game = [nothing_at_stake(graph)], solution.game
     if game is None or game.made_from is game:

@@ -1,0 +1,93 @@
+"""Chances of an action that don't add up to 1, as rules write them.
+
+Weights with a fraction, none above 1, are meant as chances, be they floats or fractions. A graph
+has whole numbers in the place of fractions, and weights times a discount. Rules that give fractions
+or have a discount are therefore asked again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.builders.expand import without_fractions
+from rollwise.builders.rules import Rules
+from rollwise.game import Game
+from rollwise.graph import KEEP, THROW, StateGraph
+from rollwise.graph.lotteries import pointers
+
+OFF = 1e-9  # far above the roundings of a sum of chances
+SAMPLE = 100  # lotteries by which rules with fractions are known
+MOST_ASKED = 200_000  # lotteries of such rules
+
+
+def chances_off(graph: StateGraph, game: Game | None = None) -> str:
+    """The first chances of an action that don't add up to 1; empty if all do.
+
+    Parameters
+    ----------
+    game : Game, optional
+        Its rules are asked for fractions, and for chances without the discount.
+    """
+    weight, indptr = graph.lotteries.weight, graph.lotteries.indptr
+    if game is not None and game.made_from is game and game.derive() is None:
+        weight, indptr = _as_written(graph, game)
+    if not np.issubdtype(weight.dtype, np.floating) or not len(weight):
+        return ""
+    starts = indptr[:-1]
+    total = np.add.reduceat(weight, starts)
+    are_chances = np.maximum.reduceat(weight, starts) <= 1
+    are_chances &= np.logical_or.reduceat(weight != np.rint(weight), starts)
+    off = are_chances & (np.abs(total - 1) > OFF)
+    action = np.flatnonzero(off[graph.action_lottery])
+    if not len(action):
+        return ""
+    a = int(action[0])
+    s = int(graph.action_state[a])
+    return (
+        f"the chances in the state {graph.state_text(s)} with the action "
+        f"{graph.view.action(a)} add up to {total[graph.action_lottery[a]]:.6g}, not to 1; "
+        "rollwise divides them by their sum"
+    )
+
+
+def _as_written(graph: StateGraph, game: Game) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """The weights of each lottery as the rules write them, and their row pointers.
+
+    An action of each lottery tells them. Without a discount, rules that give no fraction in the
+    first lotteries are not asked for the others.
+    """
+    indptr, label = graph.lotteries.indptr, graph.action_label
+    found = np.split(graph.lotteries.weight, indptr[1:-1])
+    first = np.full(len(found), -1)
+    first[graph.action_lottery[::-1]] = np.arange(graph.n_actions)[::-1]
+    is_own = (label != THROW) & ~(graph.has_pool & (label >= KEEP))
+    rules = Rules(game, any_players=True)
+    has_fractions = game.applied_discount != 1
+    lotteries = np.flatnonzero((first >= 0) & is_own[first])[:MOST_ASKED].tolist()
+    for number, k in enumerate(lotteries):
+        if number == SAMPLE and not has_fractions:
+            break
+        a = int(first[k])
+        at = rules.situation(graph.row(int(graph.action_state[a])))
+        written = [weight for weight, *_ in game.outcomes(at.state, *at.throw, int(label[a]))]
+        has_fractions |= any(isinstance(weight, Fraction) for weight in written)
+        found[k] = _as_doubles(written)
+    return np.concatenate(found), pointers([len(weights) for weights in found])
+
+
+def _as_doubles(written: Iterable[Any]) -> NDArray[Any]:
+    """Weights as an array; fractions as whole numbers if their sum is one, else as doubles.
+
+    Fractions that add up to a whole number are divided by it on purpose.
+    """
+    weights = [weight for weight in written if weight]
+    fractions = any(isinstance(weight, Fraction) for weight in weights)
+    total = sum(weights)
+    if fractions and not (isinstance(total, Fraction) and total.denominator == 1):
+        return np.array(list(map(float, weights)))
+    return np.array(without_fractions(weights))
