@@ -540,7 +540,8 @@ class Game:
             raise ParameterError(
                 f"{self.name}: discount is {shown(self.discount)}; it is a number from 0 to 1, as "
                 "in discount = 0.99, or a parameter, "
-                "discount: Fraction = parameter(Fraction(99, 100))"
+                "discount: Fraction = parameter(Fraction(99, 100)); a number with another meaning "
+                "needs another name"
             )
         if rate != 1 and self.players > 2:
             raise ParameterError(f"{self.name}: a discount is for games of one player or two")
