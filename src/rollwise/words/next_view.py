@@ -53,7 +53,7 @@ def as_next_sees(graph: StateGraph) -> tuple[int, ...]:
         graph.fields[graph.action_state[actions]], graph.fields[graph.outcome_state[passes]]
     )
     wholes = _wholes(graph)
-    claims = [_claim(shown, way) for way in _ways(wholes, graph.players)]
+    claims = [_claim(shown, way) for way in _ways(shown, wholes, graph.players)]
     claims += [_claim_of_marks(shown, whole, graph.players) for whole in wholes]
     taken: set[int] = set()
     for claim in sorted(filter(None, claims), key=lambda claim: claim.rank):
@@ -99,6 +99,11 @@ class Passes:
     def carried(self) -> NDArray[np.float64]:
         """The share of passes that carry over field i to field j, beyond chance; 0 if less."""
         return np.asarray(np.maximum(self.agree - 1 + self.room, 0))
+
+    def share(self, block: list[int], places: list[int]) -> float:
+        """The share of numbers carried over to these places, of those that would differ."""
+        carried, room = (x[block, places].sum() for x in (self.carried, self.room))
+        return float(carried / max(room, EQUAL))
 
     @cached_property
     def apart(self) -> NDArray[np.float64]:
@@ -164,7 +169,7 @@ def _wholes(graph: StateGraph) -> list[list[int]]:
     return list(wholes.values())
 
 
-def _ways(wholes: Sequence[list[int]], players: int) -> Iterator[Way]:
+def _ways(shown: Passes, wholes: Sequence[list[int]], players: int) -> Iterator[Way]:
     """All ways in which the fields of the players may go round the table."""
     for whole in wholes:
         if len(whole) % players == 0:
@@ -177,9 +182,21 @@ def _ways(wholes: Sequence[list[int]], players: int) -> Iterator[Way]:
             for own in wholes:
                 if own is not whole and len(own) == len(gone):
                     yield from _both_ways([own, *others])
-    for blocks in permutations(wholes, players):
-        if blocks[0] == min(blocks) and len(set(map(len, blocks))) == 1:
-            yield from _both_ways(list(blocks))
+    for n in sorted(set(map(len, wholes))):
+        alike = [whole for whole in wholes if len(whole) == n]
+        if players > 2:  # with many fields there are too many cycles to try all
+            alike = [whole for whole in alike if _is_linked(shown, whole, alike)]
+        for blocks in permutations(alike, players):
+            if blocks[0] == min(blocks):
+                yield from _both_ways(list(blocks))
+
+
+def _is_linked(shown: Passes, whole: list[int], others: Sequence[list[int]]) -> bool:
+    """Whether a field carries over from another one, or to it."""
+    pairs = [
+        pair for other in others if other != whole for pair in ((whole, other), (other, whole))
+    ]
+    return any(shown.share(*pair) >= LEAST_OF_PARTS for pair in pairs)
 
 
 def _split(whole: Sequence[int], parts: int) -> list[list[int]]:
@@ -199,21 +216,18 @@ def _both_ways(blocks: list[list[int]], *, is_of_parts: bool = False) -> Iterato
 
 def _claim(shown: Passes, way: Way) -> Claim | None:
     """The claim of a way round the table; None if fields in place carry over as much."""
-    stays = sum(shown.carried[f, f] for f in way.seen)
+    stays = float(sum(shown.carried[f, f] for f in way.seen))
     pairs = [pair for pair in zip(way.blocks, way.places, strict=True) if -1 not in pair[1]]
-    carried, room = (
-        np.array([x[block, places].sum() for block, places in pairs])
-        for x in (shown.carried, shown.room)
-    )
-    if carried.sum() <= stays + EQUAL:
-        no_evidence = max(carried.sum(), stays) < EQUAL
+    carried = float(sum(shown.carried[block, places].sum() for block, places in pairs))
+    if carried <= stays + EQUAL:
+        no_evidence = max(carried, stays) < EQUAL
         return Claim(way.seen) if no_evidence and _is_likelier(shown, way) else None
     # the mover's own numbers, the least carried over, are mostly new ones
-    shares = sorted(carried / np.maximum(room, EQUAL))[len(pairs) == len(way.blocks) :]
+    shares = sorted(shown.share(*pair) for pair in pairs)[len(pairs) == len(way.blocks) :]
     share = float(np.mean(shares))
     least = LEAST_OF_PARTS if way.is_of_parts else LEAST
-    is_seen = share >= least and len(shown.before) * carried.sum() >= FEWEST
-    return Claim(way.seen, share, float(carried.sum() - stays)) if is_seen else None
+    is_seen = share >= least and len(shown.before) * carried >= FEWEST
+    return Claim(way.seen, share, carried - stays) if is_seen else None
 
 
 def _is_likelier(shown: Passes, way: Way) -> bool:
@@ -270,9 +284,11 @@ def _followers(before: NDArray[np.int32], after: NDArray[np.int32], players: int
     if players == 2:  # a mark changes sides as often in each direction, a counter in one
         ways = {(v, w): min(count, ways.get((w, v), 0)) for (v, w), count in ways.items()}
     follows: dict[int, int] = {}
+    followers: set[int] = set()
     for v, w in sorted(ways, key=lambda pair: (-ways[pair], pair)):
-        if v not in follows and w not in follows.values():
+        if v not in follows and w not in followers:
             follows[v] = w
+            followers.add(w)
     found: dict[int, int] = {}
     for v in follows:
         cycle = [v]
