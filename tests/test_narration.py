@@ -294,6 +294,15 @@ def test_a_final_position_may_be_written_as_the_next_player_sees_it():
         assert wins == [(mine + 3, theirs)]
 
 
+def test_a_final_position_in_which_all_numbers_change_is_that_of_the_last_player():
+    """The rules of `CoinToss` write it as the next player sees it."""
+    graph = solve(CoinToss()).graph
+    (toss,) = graph.view[graph.find((5, 1))].actions
+    assert (6, 0) in Narrator(graph, CoinToss()).finals(toss.index)
+    (toss,) = graph.view[graph.find((1, 5))].actions
+    assert (0, 6) in Narrator(graph, CoinToss()).finals(toss.index)
+
+
 def test_a_throw_among_the_fields_is_no_change():
     """Derived games have the throw in the position; a move changes the others."""
     graph = solve(Runners(2).within(3)).graph

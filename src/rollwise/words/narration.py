@@ -520,10 +520,14 @@ def conjugated(deed: str, who: str) -> str:
     return verb + ("es" if re.search("(s|x|z|ch|sh|o)$", verb) else "s") + rest
 
 
-def _far(end: Sequence[int], before: Sequence[int], seen: Sequence[int]) -> float:
-    """How many fields change; those of the opponent count a little more, as the less likely."""
-    rows = enumerate(zip(end, before, seen, strict=True))
-    return sum(1 + (k < i) / len(end) for i, (x, old, k) in rows if x != old)
+def _far(end: Sequence[int], before: Sequence[int], seen: Sequence[int]) -> tuple[float, int]:
+    """How many fields change, and how far; those of the opponent count a little more.
+
+    These are the less likely ones. Where all fields change, the distance decides.
+    """
+    rows = list(enumerate(zip(end, before, seen, strict=True)))
+    changed = sum(1 + (k < i) / len(end) for i, (x, old, k) in rows if x != old)
+    return changed, sum(abs(x - old) for _, (x, old, _) in rows)
 
 
 def _passing(outcome: Outcome, names: Sequence[str] = ()) -> str:
