@@ -11,7 +11,23 @@ from pathlib import Path
 
 import pytest
 from cli_runner import output
-from little_games import Ladder, Lamplighters, MarkedBoard, TurnedBoard
+from little_games import Faces, Ladder, Lamplighters, MarkedBoard, PassAChip, TurnedBoard
+from passing_games import (
+    BeatTheGoal,
+    BestOfThree,
+    BestThrow,
+    CoinToss,
+    Counters,
+    FillHomes,
+    HelpYourNeighbour,
+    Hits,
+    Holders,
+    LeadPig,
+    ScoresBySeat,
+    SharedPot,
+    ShutTiles,
+    TakeTurnsAttacking,
+)
 from play_games import Capture
 from throwing import Runners
 
@@ -28,7 +44,8 @@ from rollwise.graph.typed import spread
 from rollwise.simulate import tell
 from rollwise.then import is_over
 from rollwise.words import Narrator
-from rollwise.words.narration import as_next_sees, changes
+from rollwise.words.narration import changes
+from rollwise.words.next_view import as_next_sees
 
 HERE = Path(__file__).parent
 TOLD = HERE / "told_games.txt"
@@ -277,6 +294,15 @@ def test_a_final_position_may_be_written_as_the_next_player_sees_it():
         assert wins == [(mine + 3, theirs)]
 
 
+def test_a_final_position_in_which_all_numbers_change_is_that_of_the_last_player():
+    """The rules of `CoinToss` write it as the next player sees it."""
+    graph = solve(CoinToss()).graph
+    (toss,) = graph.view[graph.find((5, 1))].actions
+    assert (6, 0) in Narrator(graph, CoinToss()).finals(toss.index)
+    (toss,) = graph.view[graph.find((1, 5))].actions
+    assert (0, 6) in Narrator(graph, CoinToss()).finals(toss.index)
+
+
 def test_a_throw_among_the_fields_is_no_change():
     """Derived games have the throw in the position; a move changes the others."""
     graph = solve(Runners(2).within(3)).graph
@@ -329,6 +355,62 @@ def test_a_board_whose_marks_change_sides_is_no_field_of_the_mover(game):
     assert as_next_sees(graph) == (-1,) * 6
     told = {Narrator(graph, game).outcome_text(int(a), 0) for s in graph.view for a in s.actions}
     assert told == {"the turn passes", "wins", "a draw"}
+
+
+@pytest.mark.parametrize(
+    ("game", "seen"),
+    [
+        # in place: a goal after the turn of the first player, or counters of all
+        (BeatTheGoal(), (0, 1)),
+        (ShutTiles(), (0, 1)),
+        (Counters(), (0, 1)),
+        # round the table
+        (HelpYourNeighbour(), (2, 0, 1, -1)),
+        (HelpYourNeighbour(chips=4), (2, 0, 1, -1)),
+        (BestThrow(), (2, 0, 1, 3)),
+        (BestThrow(players=4), (3, 0, 1, 2, 4)),
+        (BestThrow(players=2), (1, 0, 2)),  # one pass a game
+        (PassAChip(), (2, 0, 1, 5, 3, 4)),
+        (FillHomes(), (4, 5, 0, 1, 2, 3)),
+        (Holders(), (0, -1, 1)),
+        # exchanged, beside fields in place
+        (CoinToss(), (1, 0)),
+        (SharedPot(), (1, 0, 2)),
+        (TakeTurnsAttacking(), (-1, 1, 3, 2)),
+        (BestOfThree(), (0, 1, 3, 2)),
+        (Faces(), (1, 0, 2, 3, 4)),
+        (Hits(), (7, 6, 5, 4, 3, 2, 1, 0)),
+        # written anew
+        (ScoresBySeat(), (-1, 1, 2)),
+        (ScoresBySeat(players=3), (-1, 1, 2, 3)),
+        (LeadPig(), (-1, 1)),
+    ],
+    ids=str,
+)
+def test_the_numbers_carried_over_tell_what_the_next_player_sees(game, seen):
+    assert as_next_sees(solve(game).graph) == seen
+
+
+@pytest.mark.parametrize(
+    ("game", "fields", "chosen", "told"),
+    [
+        (BeatTheGoal(), (5, 0), "hold", "points 5 → 0, goal 0 → 6"),
+        (HelpYourNeighbour(), (2, 2, 2, 0), "throw", "chips 1: 2 → 1"),
+        (BestThrow(), (0, 0, 3, 1), "stop", "scores 1: 0 → 1, used 1 → 0"),
+    ],
+    ids=lambda value: value.name if isinstance(value, Game) else "",
+)
+def test_a_number_is_told_of_its_player(game, fields, chosen, told):
+    graph = solve(game).graph
+    action = next(
+        action
+        for state in graph.view
+        if state.fields[: len(fields)] == fields
+        for action in state.actions
+        if action.name == chosen
+    )
+    sentence = Narrator(graph, game).sentence("Ann", action.index, 0)
+    assert sentence == f"Ann plays {chosen}: {told}"
 
 
 def test_the_parts_of_a_tuple_change_places_together():

@@ -46,7 +46,8 @@ from rollwise.plot.fields import changes_along, often_met, set_fields
 from rollwise.thumb.language import Rule
 from rollwise.thumb.sentences import sentence_of
 from rollwise.words import Narrator
-from rollwise.words.narration import FACES, as_next_sees
+from rollwise.words.narration import FACES
+from rollwise.words.next_view import as_next_sees
 
 MADE_BY = f"rollwise {__version__}"
 FORMAT = 1

@@ -27,7 +27,7 @@ from rollwise.numbers.printed import with_minus
 from rollwise.plot.fields import field_text, often_met
 from rollwise.plot.style import BLUE, FONT, GREY, NARROW, ORANGE, WIDE, Picture, Sheet
 from rollwise.words import Narrator
-from rollwise.words.narration import as_next_sees
+from rollwise.words.next_view import as_next_sees
 
 MOST, MOST_TRIED = 12, 1_000  # boards of a figure, and positions looked at
 PASSES = 200  # of turns, from which it is read how opponents see a board

@@ -31,172 +31,14 @@ from rollwise.numbers.printed import amount
 from rollwise.numbers.shares import is_of_seats
 from rollwise.then import END, bits_of, is_over, payoff, round_the_table, skip
 from rollwise.words.game_words import Words
+from rollwise.words.next_view import as_next_sees
 
-SAMPLE = 4096  # number of passes examined
-EQUAL = 1e-9  # difference of likenesses that counts as none
-LIKENESS = 0.5  # least correlation of another player's number before and after a turn passes
 MOST_CHANGES = 8  # named in a sentence
 YOU = "you"  # the name of the user in sentences
 FACES = 20  # most of a die whose number of sides is unknown
 MOST_THROWS = 7_776  # of the dice of an action: five dice of six sides
 MOST_TRIES = 10_000  # largest number of throws in search of an outcome
 TRIES_AT_ONCE = 64
-
-
-def as_next_sees(graph: StateGraph) -> tuple[int, ...]:
-    """The field of each number as the next player sees it: my score is a "rival" there.
-
-    Rules don't name the fields exchanged at a PASS. Most fields keep their value in a turn, so
-    exchanged fields agree, and vary together, more often than other pairs. Those of three or more
-    players go round the table: the numbers of all seats form a cycle. The parts of a tuple stay
-    together: it changes places with another one, or is turned as a whole (`_orders`).
-
-    Returns
-    -------
-    tuple of int
-        For field i before a PASS, its field in the state after it, if its value hasn't changed.
-        -1 for a field that only names players, and so is written anew at each PASS: whose turn it
-        is, or the marks of a board on which 1 is mine and 2 is theirs.
-    """
-    passes = np.flatnonzero((graph.outcome_passes == 1) & (graph.outcome_state >= 0))
-    passes = passes[graph.outcome_state[passes] < graph.n_states]
-    n = len(graph.field_names)
-    if not len(passes):
-        return tuple(range(n))
-    passes = passes[:: max(1, len(passes) // SAMPLE)]
-    actions = np.searchsorted(graph.outcome_indptr, passes, side="right") - 1
-    before: NDArray[np.int32] = graph.fields[graph.action_state[actions]]
-    after: NDArray[np.int32] = graph.fields[graph.outcome_state[passes]]
-    agree = (before[:, :, None] == after[:, None, :]).mean(axis=0)
-    # a throw among the fields is nobody's
-    own = [f for f, name in enumerate(graph.field_names) if name not in graph.throw_names]
-    seen = list(range(n))
-    together = _together(before, after)
-    alike = agree + (agree.T if graph.players == 2 else together)
-    alike, renamed = _of_whole_fields(alike, before, after, _wholes(graph, own), graph.players)
-    here, there = set(own), set(own)  # fields without a counterpart, before and after
-    pairs = [(i, j) for i in own for j in own if alike[i, j] >= 0]
-    for i, j in sorted(pairs, key=lambda pair: (-alike[pair], pair)):
-        if i in here and j in there:
-            seen[i] = j
-            here -= {i}
-            there -= {j}
-            if graph.players == 2:
-                seen[j] = i
-                here -= {j}
-                there -= {i}
-    for whole in renamed:
-        if set(whole) >= {seen[i] for i in whole}:
-            for i in whole:
-                seen[i] = -1
-    if graph.players > 2:
-        seen = _of_seats(seen, together, graph.players)
-    for i in own:
-        if seen[i] == i and agree[i, i] == 0 and len(np.unique(before[:, i])) <= 2:
-            seen[i] = -1
-    return tuple(seen)
-
-
-def _wholes(graph: StateGraph, own: Sequence[int]) -> list[list[int]]:
-    """The numbers of each field of the rules: the parts of a tuple are one field."""
-    wholes: dict[str, list[int]] = defaultdict(list)
-    for f in own:
-        wholes[graph.field_names[f].partition(".")[0]].append(f)
-    return list(wholes.values())
-
-
-def _of_whole_fields(
-    alike: NDArray[np.float64],
-    before: NDArray[np.int32],
-    after: NDArray[np.int32],
-    wholes: Sequence[list[int]],
-    players: int,
-) -> tuple[NDArray[np.float64], list[list[int]]]:
-    """How alike numbers are, those of tuples as wholes, and the tuples whose marks change sides.
-
-    Returns
-    -------
-    alike : (fields, fields) float64
-        -1 for parts of tuples that can't be each other's.
-    renamed : list of list of int
-        Fields that in their place agree best when each mark is that of the next player.
-    """
-    fair, renamed = np.full_like(alike, -1), []
-    for one, other in product(wholes, repeat=2):
-        # a number of the mover may stand beside a tuple of those of the other players
-        if {len(one), len(other)} <= {1, players - 1}:
-            fair[np.ix_(one, other)] = alike[np.ix_(one, other)]
-        elif len(one) == len(other):
-            best = -1.0
-            for order in _orders(len(one), players if one is other else 1):
-                to = [other[k] for k in order]
-                more = _more_renamed(before[:, one], after[:, to], players) if one is other else 0
-                likeness = alike[one, to].mean() + more * (2 if players == 2 else 1)
-                if likeness > best + EQUAL:
-                    best, places, is_renamed = likeness, to, more > 0
-            fair[one, places] = best
-            renamed += [one] if is_renamed else []
-    return fair, renamed
-
-
-def _orders(n: int, seats: int) -> list[list[int]]:
-    """The orders in which the next player may see n parts: as they are, from behind, by seats."""
-    parts = list(range(n))
-    turned = [parts, parts[::-1]]
-    if seats > 1 and n % seats == 0:
-        each = n // seats
-        turned += [parts[each:] + parts[:each], parts[-each:] + parts[:-each]]
-    return turned
-
-
-def _more_renamed(before: NDArray[np.int32], after: NDArray[np.int32], players: int) -> float:
-    """The share of numbers that agree only when marks change sides: 1 for 2, and 2 for 1.
-
-    The marks of a board are those of all players, so they form cycles of one mark for each.
-    """
-    same, counts = np.unique(np.stack([before.ravel(), after.ravel()]), axis=1, return_counts=True)
-    ways = {(v, w): count for (v, w), count in zip(same.T.tolist(), counts.tolist(), strict=True)}
-    if players == 2:  # a mark changes sides as often in each direction, a counter in one
-        ways = {(v, w): min(count, ways.get((w, v), 0)) for (v, w), count in ways.items()}
-    follows: dict[int, int] = {}
-    for v, w in sorted(ways, key=lambda pair: (-ways[pair], pair)):
-        if v not in follows and w not in follows.values():
-            follows[v] = w
-    more = 0
-    for v in follows:
-        cycle = [v]
-        while (w := follows.get(cycle[-1], v)) not in cycle:
-            cycle.append(w)
-        if len(cycle) == players and min(cycle) == v and follows.get(cycle[-1]) == v:
-            least = min(ways[mark, follows[mark]] for mark in cycle)
-            more += max(0, players * least - sum(ways.get((mark, mark), 0) for mark in cycle))
-    return more / before.size
-
-
-def _together(before: NDArray[np.int32], after: NDArray[np.int32]) -> NDArray[np.float64]:
-    """The correlation of each field before a turn passes with each one after it; 0 if negative."""
-    spread = [fields - fields.mean(axis=0) for fields in (before, after)]
-    one, other = (fields / np.maximum(fields.std(axis=0), 1e-9) for fields in spread)
-    return np.asarray(np.maximum(one.T @ other / len(before), 0))
-
-
-def _of_seats(seen: list[int], together: NDArray[np.float64], players: int) -> list[int]:
-    """The cycles with a field for each of several players; other fields stay where they are.
-
-    The mover's own number may be a new one, those of the others are mostly as before.
-    """
-    kept = list(range(len(seen)))
-    for f in kept[:]:
-        if seen[f] < 0:
-            kept[f] = -1
-            continue
-        cycle = [f]
-        while seen[cycle[-1]] != f:
-            cycle.append(seen[cycle[-1]])
-        likeness = sorted(together[i, seen[i]] for i in cycle)
-        if len(cycle) == players and likeness[1] > LIKENESS:
-            kept[f] = seen[f]
-    return kept
 
 
 def changes(
@@ -678,10 +520,14 @@ def conjugated(deed: str, who: str) -> str:
     return verb + ("es" if re.search("(s|x|z|ch|sh|o)$", verb) else "s") + rest
 
 
-def _far(end: Sequence[int], before: Sequence[int], seen: Sequence[int]) -> float:
-    """How many fields change; those of the opponent count a little more, as the less likely."""
-    rows = enumerate(zip(end, before, seen, strict=True))
-    return sum(1 + (k < i) / len(end) for i, (x, old, k) in rows if x != old)
+def _far(end: Sequence[int], before: Sequence[int], seen: Sequence[int]) -> tuple[float, int]:
+    """How many fields change, and how far; those of the opponent count a little more.
+
+    These are the less likely ones. Where all fields change, the distance decides.
+    """
+    rows = list(enumerate(zip(end, before, seen, strict=True)))
+    changed = sum(1 + (k < i) / len(end) for i, (x, old, k) in rows if x != old)
+    return changed, sum(abs(x - old) for _, (x, old, _) in rows)
 
 
 def _passing(outcome: Outcome, names: Sequence[str] = ()) -> str:
