@@ -300,6 +300,11 @@ def test_compare():
     assert sampled["note"].startswith("super-six sticks=7: sampled goes back")
     assert all(row["error"] < 1e-6 and row["optimal_policy"] for row in rows.values())
     assert rows["value-iteration"]["claimed_error"] == 1e-10
+    assert [name for name, row in rows.items() if row["claim_is_bound"]] == ["exact"]
+    sure = json.loads(
+        output("solve", *SEVEN, "--method", "value-iteration", "--set", "sound=yes", "--json")
+    )
+    assert sure["claim_is_bound"]
     two = json.loads(
         output("compare", "piglet", "--methods", "exact, linear-programming", "--json")
     )
@@ -309,6 +314,10 @@ def test_compare():
     assert two["rows"][1]["claimed_error"] is None
     told = output("compare", "piglet", "--methods", "linear-programming")
     assert "the method is for one player" in told
+    told = output("compare", *SEVEN, "--methods", "value-iteration,exact")
+    assert "claimed error: the threshold at which the method stopped" in told
+    assert "no bound, but for exact: a proved bound" in told
+    assert "claimed error: a bound" in output("compare", *SEVEN, "--methods", "exact")
     assert not two["rows"][1]["optimal_policy"]
     assert "policy-iteration" in output("compare", *SEVEN)
 

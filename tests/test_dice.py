@@ -79,6 +79,20 @@ def test_faces_are_the_throws_in_order(n, sides):
     assert [ways for ways, _ in dice.faces(n, sides)] == [ways for ways, _ in dice.counts(n, sides)]
 
 
+@pytest.mark.parametrize(("n", "of"), [(2, 3), (0, 2), (3, 3)])
+def test_dice_left_out_are_zeros_at_the_end(n, of):
+    found = [(ways, shown.tolist()) for ways, shown in dice.faces(n, 6, of)]
+    assert found == [(ways, shown.tolist()) for ways, shown in dice.faces(n, 6, of=of)]
+    plain = [(ways, [*shown.tolist(), *(of - n) * [0]]) for ways, shown in dice.faces(n, 6)]
+    assert found == plain
+
+
+@pytest.mark.parametrize("given", [{"off": 3}, {"sides": 6, "of": 1}])
+def test_faces_refuse_other_arguments(given):
+    with pytest.raises((TypeError, ValueError)):
+        list(dice.faces(2, **({"sides": 6} | given)))
+
+
 @pytest.mark.parametrize("thrown", [(), (3,), (2, 2), (1, 1, 2, 3), (4, 4, 4, 1)])
 def test_parts_are_the_sub_multisets(thrown):
     counts = np.array([thrown.count(face) for face in range(5)])

@@ -17,6 +17,7 @@ from little_games import Fortune, Gambler
 from stakes import Gammons
 
 import rollwise
+from rollwise.analysis.lengths import Lengths
 from rollwise.answer.evaluation import evaluate
 from rollwise.answer.references import Policies
 from rollwise.errors import UsageError
@@ -31,7 +32,7 @@ from rollwise.games.threes import Threes
 from rollwise.numbers.printed import chance
 from rollwise.plot import KINDS
 from rollwise.plot.pages import page
-from rollwise.report import report
+from rollwise.report import report, sections
 from rollwise.report.facts import Facts, encode
 from rollwise.then import AGAIN, LOSE, PASS, WIN, payoff
 
@@ -346,3 +347,17 @@ def test_a_form_of_a_form_has_no_command_in_its_report():
 def test_draws_are_told_where_there_are_some(game, has_draws):
     text = re.sub(r"<[^>]+>", " ", rollwise.solve(game).report().html)
     assert ("A draw counts as half a win" in text) == has_draws
+
+
+@pytest.mark.parametrize(
+    ("chance", "tail", "told"),
+    [
+        ([0, 0.286, 0.714], 0.0, "none takes more than 2"),
+        ([0, 0.5, 0.492, 0.008], 0.0, "at most one game in a hundred takes more than 2"),
+        ([0, 0.5, 0.4], 0.1, "more than one game in a hundred takes over 2"),
+    ],
+)
+def test_how_long_the_longest_games_are_is_true_of_short_ones(chance, tail, told):
+    parts = [np.array(chance)] * 4
+    found = Lengths(parts[0], tail, "turns", *parts[1:], np.zeros(1), np.zeros(1))
+    assert sections._rarely(found) == told

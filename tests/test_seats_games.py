@@ -10,7 +10,7 @@ from collections import Counter
 from fractions import Fraction
 from functools import cache
 from itertools import combinations_with_replacement, permutations, product
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from little_games import Spot
 
 import rollwise
-from rollwise import Game, payoffs, shared, shared_by, skip, then, won_by
+from rollwise import Game, dice, payoffs, shared, shared_by, skip, then, won_by
 from rollwise.answer.evaluation import respond_to_all
 from rollwise.derive.contest import Duel
 from rollwise.documents.answers import seats_response_document
@@ -437,6 +437,46 @@ def test_payoffs_are_read_as_they_were_written(data, players):
     assert brought(payoff_of(then), players % 16 + 1) == ()
     assert bits_of(payoff_of(then)) == then
     assert then_text(then) == f"payoffs({', '.join(map(str, numbers))})"
+
+
+class Number(NamedTuple):
+    number: int
+
+
+class NumPyIntegers(Game):
+    """The first die, of NumPy's integers, names the seat that wins, or shares the win."""
+
+    players = 3
+
+    def start(self):
+        return Number(0)
+
+    def actions(self, s):
+        return (0, 1)
+
+    def outcomes(self, s, action):
+        for ways, thrown in dice.faces(2, 3, 4):
+            if action == 0:
+                yield ways, won_by(thrown[0] - 1), s
+            else:
+                yield ways, shared(thrown[0], thrown[1], thrown[2] + 1), s
+
+
+@pytest.mark.parametrize("whole", [int, np.int8, np.int64, np.uint8, np.array])
+def test_seats_and_shares_may_be_any_whole_numbers(whole):
+    assert won_by(whole(0)) == won_by(0)
+    assert won_by(whole(1), whole(2)) == won_by(1, 2)
+    assert shared(whole(2), 1, whole(0)) == shared(2, 1, 0)
+    assert payoffs(whole(2), 1, whole(0)) == payoffs(2, 1, 0)
+    faults = [(won_by, (whole(16),)), (won_by, (1.0,)), (shared, (1, 1.5)), (payoffs, ("1", 1))]
+    for function, faulty in faults:
+        with pytest.raises(ValueError, match="whole number"):
+            function(*faulty)
+
+
+def test_seats_from_throws_are_read_both_ways():
+    built = [build_seats(NumPyIntegers(), mode=mode) for mode in ("interpreted", "compiled")]
+    assert np.array_equal(*(graph.outcome_payoff for graph in built))
 
 
 # ---- what people look at

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache, wraps
+from inspect import signature
 from itertools import combinations
 from math import comb, gcd, lcm, prod
 from operator import index
@@ -70,21 +71,25 @@ def _remembered(
 
     def decorate(function: Helper) -> Helper:
         @lru_cache(MOST_LISTS)
-        def results(n: int, sides: int, **more: int) -> list[tuple[int, Any]]:
-            yielded = function(n, sides, **more)
+        def results(n: int, sides: int, *more: int) -> list[tuple[int, Any]]:
+            yielded = function(n, sides, *more)
             if fresh is None:
                 return list(yielded)
             return [(ways, fresh(fallen)) for ways, fallen in yielded]
 
+        takes = signature(function)
+
         @wraps(function)
-        def helper(n: int, sides: int, **more: int) -> Iterator[tuple[int, Any]]:
+        def helper(n: int, sides: int, *more: int, **named: int) -> Iterator[tuple[int, Any]]:
             n, sides = index(n), index(sides)
+            if named:
+                more = takes.bind(n, sides, *more, **named).args[2:]
             if not 0 <= n < 63 or sides < 1 or how_many(n, sides) > MOST_RESULTS:
-                yield from function(n, sides, **more)
+                yield from function(n, sides, *more)
             elif fresh is None:
-                yield from results(n, sides, **more)
+                yield from results(n, sides, *more)
             else:
-                for ways, fallen in results(n, sides, **more):
+                for ways, fallen in results(n, sides, *more):
                     yield ways, fresh(fallen)
 
         interpreted_as(function, helper)
@@ -162,7 +167,8 @@ def faces(n: int, sides: int, of: int = 0) -> Iterator[tuple[int, NDArray[np.int
     to keep it, as with `counts`.
 
     All throws of a game have one length. If the number of dice depends on the state, give
-    the largest as `of`: each die left out is a 0 at the end, as in ``[2, 5, 0]``.
+    the largest as `of`. Each die left out is a 0 at the end: ``dice.faces(2, 6, of=3)`` has the
+    result ``(2, [2, 5, 0])``.
     """
     if 0 < of < n:
         raise ValueError("faces() throws more dice than its argument of says")

@@ -139,11 +139,20 @@ def won_by(*seats: int) -> int:
     ValueError
         No seat is given, or an impossible one.
     """
-    if not seats or not all(isinstance(seat, int) and 0 <= seat < MOST_PLAYERS for seat in seats):
+    found = _whole_numbers(seats)
+    if not found or not all(0 <= seat < MOST_PLAYERS for seat in found):
         raise ValueError(
             f"won_by{shown(seats)} names no winners; seats are whole numbers from 0, the mover"
         )
-    return WIN if set(seats) == {0} else bits_of(code_of_winners(seats))
+    return WIN if set(found) == {0} else bits_of(code_of_winners(found))
+
+
+def _whole_numbers(numbers: Sequence[SupportsIndex]) -> tuple[int, ...] | None:
+    """Numbers as Python's int, those of NumPy too; None where one isn't whole."""
+    try:
+        return tuple(map(index, numbers))
+    except TypeError:
+        return None
 
 
 def shared(*parts: int) -> int:
@@ -159,15 +168,14 @@ def shared(*parts: int) -> int:
         The shares aren't at least two whole numbers from 0 to a maximum, or all are 0.
     """
     most = (1 << digit_bits(max(len(parts), 2))) - 1
-    fine = 2 <= len(parts) <= MOST_PLAYERS and all(
-        isinstance(part, int) and 0 <= part <= most for part in parts
-    )
-    if not fine or not any(parts):
+    found = _whole_numbers(parts)
+    fits = found and 2 <= len(found) <= MOST_PLAYERS and all(0 <= part <= most for part in found)
+    if not found or not fits or not any(found):
         raise ValueError(
             f"shared{shown(parts)} are no shares; give a whole number from 0 to {most:,} for each "
             "seat, not all of them 0"
         )
-    return bits_of(code_of_shares(parts))
+    return bits_of(code_of_shares(found))
 
 
 def payoffs(*numbers: int) -> int:
@@ -185,14 +193,14 @@ def payoffs(*numbers: int) -> int:
         The payoffs aren't at least two whole numbers within the limit.
     """
     most = most_payoff(min(max(len(numbers), 2), MOST_PLAYERS))
-    if not 2 <= len(numbers) <= MOST_PLAYERS or not all(
-        isinstance(number, SupportsIndex) and -most <= index(number) <= most for number in numbers
-    ):
+    found = _whole_numbers(numbers)
+    fits = found and 2 <= len(found) <= MOST_PLAYERS
+    if not found or not fits or not all(-most <= number <= most for number in found):
         raise ValueError(
             f"payoffs{shown(numbers)} are none; give a whole number from -{most:,} to {most:,} for "
             "each seat (count in a smaller unit)"
         )
-    return bits_of(code_of_payoffs(list(map(index, numbers))))
+    return bits_of(code_of_payoffs(found))
 
 
 def replaced(numbers: tuple[int, ...], place: int, number: int) -> tuple[int, ...]:

@@ -47,7 +47,7 @@ class MethodRun:
         The largest distance of a value from the certified answer, itself certified within
         `Certificate.bound`.
     claimed_error : float or None
-        The method's own error bound or estimate.
+        The method's own statement of its error: see `MethodResult.claimed_error`.
     optimal_policy : bool or None
         Whether its chosen actions, or the best ones one step ahead of its values, have no loss
         beyond the certified error.
@@ -63,6 +63,11 @@ class MethodRun:
     optimal_policy: bool | None = None
     result: MethodResult | None = None
     note: str = ""
+
+    @property
+    def claim_is_bound(self) -> bool:
+        """Whether the method proves `claimed_error`; otherwise it stopped there."""
+        return self.result is not None and self.result.claim_is_bound
 
 
 def compare_methods(

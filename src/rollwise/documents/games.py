@@ -221,8 +221,11 @@ class MethodRow(Part, frozen=True):
     sweeps: int | None
     seconds: Annotated[Number, unit("seconds")]
     error: Annotated[Number, unit("value", "largest error of any state")]
-    claimed_error: Annotated[Number, unit("value", "the method's own bound or estimate")]
+    claimed_error: Annotated[Number, unit("value", "see claim_is_bound")]
     optimal_policy: Annotated[bool | None, about("whether the chosen actions have no loss")]
+    claim_is_bound: Annotated[
+        bool, about("whether the method proves its claimed error; else it stopped there")
+    ]
     note: Annotated[Maybe[str], about("the reason for the status, or the sample of estimates")] = (
         UNSET
     )
@@ -267,8 +270,22 @@ class Compared(GameDocument, frozen=True, kw_only=True, tag="rollwise/compare/1"
             yield f"out of time: each method had {self.time_limit:g} s (--time-limit)"
         yield (
             f"error: the largest of any of {self.states:,} states, from values certified "
-            f"± {bound_text(self.error_bound)}; claimed error: the method's own bound"
+            f"± {bound_text(self.error_bound)}"
         )
+        yield from self._claims()
+
+    def _claims(self) -> Iterator[str]:
+        """The meaning of the claimed errors: a bound of some methods, a threshold of others."""
+        said = [row for row in self.rows if row.claimed_error is not None]
+        proved = [row.method for row in said if row.claim_is_bound]
+        if len(proved) < len(said):
+            but = f", but for {' and '.join(proved)}: a proved bound" if proved else ""
+            yield (
+                "claimed error: the threshold at which the method stopped, a solver's tolerance or "
+                f"a standard error; no bound{but}"
+            )
+        elif proved:
+            yield "claimed error: a bound that the method proves"
 
 
 class Verified(GameDocument, frozen=True, kw_only=True, tag="rollwise/verify/1"):

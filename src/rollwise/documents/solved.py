@@ -259,7 +259,10 @@ class Solved(GameDocument, frozen=True, kw_only=True, tag="rollwise/solve/1"):
     kept_from: Annotated[Maybe[str], about("the run that found a kept answer")] = UNSET
     undecided: Annotated[Maybe[int], about("states with an undecided best action")] = UNSET
     sweeps: Annotated[Maybe[int], about("or iterations of another kind")] = UNSET
-    claimed_error: Annotated[Maybe[Number], about("the method's own bound")] = UNSET
+    claimed_error: Annotated[Maybe[Number], about("see claim_is_bound")] = UNSET
+    claim_is_bound: Annotated[
+        Maybe[bool], about("whether the method proves its claimed error; else it stopped there")
+    ] = UNSET
     details: Annotated[Maybe[dict[str, Any]], about("of the method's run")] = UNSET
     value_bounds: Bounds = UNSET
     win_probability_bounds: Bounds = UNSET
@@ -551,7 +554,7 @@ def _run_facts(solution: Solution) -> dict[str, Any]:
     if run is None or not run.details:
         return {}
     facts: dict[str, Any] = {"sweeps": run.sweeps, "claimed_error": run.claimed_error}
-    facts["details"] = dict(run.details)
+    facts |= {"claim_is_bound": run.claim_is_bound, "details": dict(run.details)}
     if solution.gave_up or run.lower is not None:
         low, high = (float(bound[0]) for bound in solution.bounds)
         facts["value_bounds"] = [low, high]

@@ -303,8 +303,9 @@ class Sampled(Facts):
         gains = self.played.gains
         low, middle, high = np.quantile(gains, (0.1, 0.5, 0.9), method="inverted_cdf")
         return (
-            f"\n<p>Single games differ: one in ten brings at most {amount(low)}, half of them at "
-            f"most {amount(middle)}, and one in ten {amount(high)} or more ({self.about}; their "
+            f"\n<p>Single games differ: at least one in ten brings {amount(low)} or less, at least "
+            f"half of them {amount(middle)} or less, and at least one in ten {amount(high)} or "
+            f"more ({self.about}; their "
             f"mean is {estimated(self.played.mean, self.played.standard_error)}).</p>"
         )
 

@@ -11,6 +11,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.analysis.lengths import Lengths
 from rollwise.analysis.second_aims import length_ranges
 from rollwise.analysis.thumb.frontier import Frontier, find_rules
 from rollwise.answer.average import average_of
@@ -179,21 +180,25 @@ def duration(facts: Facts) -> str:
         if found.unit == "turns"
         else "The counted moves are rolls: moves with more than one outcome."
     )
-    long = found.quantile(0.99)
-    rare = (
-        f"more than one game in a hundred takes over {found.longest:,}"
-        if long is None
-        else f"one game in a hundred takes {long} or more"
-    )
     if np.count_nonzero(found.chance) == 1 and not found.is_cut:
         takes = f"every game takes {how_many(round(found.mean), found.unit.removesuffix('s'))}"
         drawn = ""
     else:
         more = "more than " if found.is_cut else ""
-        takes = f"a game takes {more}{found.mean:.1f} {found.unit} on average, and {rare}"
+        takes = f"a game takes {more}{found.mean:.1f} {found.unit} on average, and {_rarely(found)}"
         drawn = embed(draw_lengths(facts.solution, found, "the best play"), "turns")
     lasts = f"With the best play {takes}" if facts.choice.any() else takes.capitalize()
     return f"<p>{lasts}{facts.guess}. {words}{_ties(facts)}</p>\n{drawn}"
+
+
+def _rarely(found: Lengths) -> str:
+    """The length that at most one game in a hundred exceeds, in words."""
+    long = found.quantile(0.99)
+    if long is None:
+        return f"more than one game in a hundred takes over {found.longest:,}"
+    if found.tail == 0 and not found.chance[long + 1 :].any():
+        return f"none takes more than {long}"
+    return f"at most one game in a hundred takes more than {long}"
 
 
 def strategy(facts: Facts) -> str:

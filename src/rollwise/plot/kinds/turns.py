@@ -68,8 +68,8 @@ def draw_decided(graph: StateGraph, found: Turns, sure: float) -> go.Figure:
         The winner's chance from then on, at least.
     """
     notes = [
-        f"Decided: from that turn on the winner's chance is at least {100 * sure:g} %. Half of the "
-        f"games are by turn {found.quantile_text(0.5)}, nine in ten by turn "
+        f"Decided: from that turn on the winner's chance is at least {100 * sure:g} %. At least "
+        f"half of the games are by turn {found.quantile_text(0.5)}, nine in ten by turn "
         f"{found.quantile_text(0.9)}."
     ]
     title = f"{graph.title}: in which turn a game is decided"
@@ -105,8 +105,8 @@ def draw_lengths(
     last = _last(found)
     words = [
         f"With {name}: {'more than ' if found.is_cut else ''}{found.mean:.2f} {found.unit} on "
-        f"average; half of the games are over after {found.quantile_text(0.5)}, nine in ten after "
-        f"{found.quantile_text(0.9)}, 99 in 100 after {found.quantile_text(0.99)}.",
+        f"average; at least half of the games are over after {found.quantile_text(0.5)}, nine in "
+        f"ten after {found.quantile_text(0.9)}, 99 in 100 after {found.quantile_text(0.99)}.",
         *notes,
     ]
     beyond = 1 - float(found.chance[: last + 1].sum())
