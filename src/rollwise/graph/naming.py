@@ -64,7 +64,11 @@ class SetWords(dict[int, str]):
 
     @cached_property
     def _members(self) -> dict[str, int]:
-        return {name.casefold(): k for k, name in enumerate(self.names)}
+        return {_squeezed(name): k for k, name in enumerate(self.names)}
+
+
+def _squeezed(name: str) -> str:
+    return "".join(name.split()).casefold()
 
 
 def set_number(text: str, members: Mapping[str, int] | None = None) -> int | None:
@@ -73,7 +77,7 @@ def set_number(text: str, members: Mapping[str, int] | None = None) -> int | Non
     Parameters
     ----------
     members : mapping, optional
-        Members by their names, in small letters. Others are numbers.
+        Members by their names, in small letters and without spaces. Others are numbers.
 
     Returns
     -------
@@ -81,10 +85,10 @@ def set_number(text: str, members: Mapping[str, int] | None = None) -> int | Non
         None where something isn't a member.
     """
     known, found = members or {}, 0
-    # A name may be of several words, so that spaces only separate what isn't a name as a whole.
-    for part in text.split(","):
-        whole = " ".join(part.split()).casefold()
-        for word in [whole] if whole in known else whole.split():
+    # a name may have several words; the digits of two numbers are no name
+    for part in text.casefold().split(","):
+        is_name = _squeezed(part) in known and not _squeezed(part).isdecimal()
+        for word in [_squeezed(part)] if is_name else part.split():
             member = known.get(word, int(word) if word.isdecimal() else -1)
             if not 0 <= member < LARGEST_SET:
                 return None
