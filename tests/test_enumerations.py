@@ -19,8 +19,8 @@ from rollwise.documents.served import start_document
 from rollwise.errors import ExpressionError, ParameterError, RulesError, UnknownState
 from rollwise.games import create, find
 from rollwise.games.pig import Pig
-from rollwise.graph.layout import members_of
-from rollwise.graph.naming import state_text
+from rollwise.graph.layout import field_words, members_of
+from rollwise.graph.naming import SetWords, state_text
 from rollwise.graph.typed import typed_state
 from rollwise.hidden.reading import named_fields
 from rollwise.learn import learn
@@ -321,9 +321,45 @@ def test_a_set_that_rules_give_to_bits_is_shown_by_its_members(tmp_path):
     sheet = tmp_path / "bees.py"
     sheet.write_text(SETS)
     rows = output("table", str(sheet), "--where", "left == 1").splitlines()[1:3]
-    assert [row.split("    ")[0].strip() for row in rows] == ["1  2 3 4 5", "2  1 3 4 5"]
+    assert [row.split("    ")[0].strip() for row in rows] == ["{1}  {2 3 4 5}", "{2}  {1 3 4 5}"]
     game = find(str(sheet))()
     assert [game.field_text("full", n) for n in (0, 6)] == ["none", "1 2"]
     assert game.field_text("left", 2) == ""
     (board,) = start_document(game).boards
-    assert board.cells[0] == [["label", "full"], ["label", "none"]]
+    assert board.cells[0] == [["label", "full"], ["label", "{}"]]
+
+
+def test_a_printed_set_is_read_back_as_the_same_set(tmp_path):
+    """In states and conditions, also of Python; a number without braces stays the number."""
+    sheet = tmp_path / "bees.py"
+    sheet.write_text(SETS)
+    typed = "full={2 4},empty={1, 3 5},left=0"
+    said = refusal("advise", str(sheet), "--state", typed)
+    assert "no play comes to the state full={2 4}, empty={1 3 5}, left=0" in said
+    said = refusal("advise", str(sheet), "--state", "full=2 4,empty=1 3 5,left=0")
+    assert 'as in "full={},empty={1 2 3 4 5},left=2"' in said
+    one = output("advise", str(sheet), "--state", "full={3},empty={1 2 4 5},left=1")
+    assert one == output("advise", str(sheet), "--state", "full=8,empty=54,left=1")
+    for condition in ("full == {3}", "full in [{3}]", "full == 8", "{3} == full and left == 1"):
+        (row,) = output("table", str(sheet), "--where", condition).splitlines()[1:]
+        assert row.startswith(" {3}  {1 2 4 5}     1")
+    game = find(str(sheet))()
+    solution = rollwise.solve(game)
+    by_sets = {"full": {3}, "empty": {1, 2, 4, 5}, "left": 1}
+    assert solution.find(by_sets) == solution.find((8, 54, 1))
+    assert solution.table("empty == {}").is_empty()
+    with pytest.raises(ExpressionError, match="{1 x} isn't a set of members of full"):
+        solution.table("full == {1 x}")
+
+
+@pytest.mark.parametrize("name", ["bozo", "pickomino", "shut-the-box", "yatzy", "royal-ur"])
+def test_sets_of_bundled_games_are_read_back_as_printed(name):
+    game = find(name)()
+    words, members = field_words(game), members_of(game)
+    fields = [field for field, known in words.items() if isinstance(known, SetWords)]
+    assert fields
+    for field in fields:
+        for number in (0, 1, 2, 6, 70, 530, 2**13 - 1):
+            text = words[field].get(number)
+            assert typed_state(f"{field}={text}", str, members) == {field: number}
+            assert numbered(f"{field} == {text}", members) == f"{field} == {number}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from collections import Counter
@@ -26,6 +27,7 @@ from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.answer.verify import claims_of
 from rollwise.derive.derived_game import with_methods
+from rollwise.documents.simulated import seats_match_document
 from rollwise.errors import EndlessPlay, ForMorePlayers, PolicyError, UnknownState, UsageError
 from rollwise.game import Game
 from rollwise.games import create, find
@@ -180,6 +182,12 @@ def test_simulated_shares_are_the_exact_ones():
         assert 0 < error < 0.01
         assert abs(rate - p) < 5 * error
     assert simulate_seats(found.graph, seated, games=4000, seed=1) == played
+    counts = [simulate_seats(found.graph, seated, games=400, seed=seed).moves for seed in range(40)]
+    assert played.moves_standard_error == pytest.approx(np.std(counts) / 10**0.5, rel=0.5)
+    shown = dataclasses.replace(played, exact=exact)
+    told = "\n".join(seats_match_document(found.graph, shown).blocks())
+    assert re.search(r"\(estimated; exact \S+ %, certified ± \S+ % before rounding\)", told)
+    assert re.search(r"\S+ ± \S+ actions in a game \(estimated\)", told)
     with pytest.raises(UsageError, match="2 policies were given"):
         evaluate_seats(found.graph, seated[:2])
     with pytest.raises(PolicyError, match="no policy 'best'"):

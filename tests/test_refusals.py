@@ -14,6 +14,7 @@ from cli_runner import output, refusal
 import rollwise
 import rollwise.hidden
 from rollwise.analysis.betting import windows
+from rollwise.analysis.contest import solve_contest
 from rollwise.errors import UsageError
 from rollwise.export import export
 from rollwise.games import find
@@ -486,3 +487,10 @@ def test_limits_that_are_fractions(tmp_path):
     sheet.write_text(COIN)
     assert "from 0 to 9/10" in output("games", str(sheet))
     assert "coin: p must be from 0 to 9/10, not 1" in refusal("solve", str(sheet), "p=1")
+
+
+def test_a_contest_of_a_game_for_three_says_what_it_takes():
+    with pytest.raises(UsageError, match="game for 3, played between players .* for one player"):
+        solve_contest(rollwise.Contest(MANY, 2))
+    with pytest.raises(UsageError, match=r"one player or two; rollwise.solve\(game\) finds"):
+        rollwise.build(MANY)

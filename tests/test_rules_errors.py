@@ -713,3 +713,26 @@ def test_names_that_are_too_few_or_twice_there_are_noted(names, said):
     assert len(found) == len(said)
     for text, start in zip(found, said, strict=True):
         assert text.startswith(start)
+
+
+@pytest.mark.parametrize("objective", ["maximize", "average"])
+def test_check_reports_a_fault_that_is_met_as_the_game_is_made(tmp_path, objective):
+    """Forms and caps ask the rules before the check does."""
+    sheet = tmp_path / "faulty.py"
+    sheet.write_text(f'''
+from typing import NamedTuple
+from rollwise import AGAIN, END, Game
+
+class At(NamedTuple):
+    n: int
+
+class Rising(Game):
+    players, objective = 1, "{objective}"
+    def start(self): return At(0)
+    def actions(self, s): yield from (0, 1)
+    def reward(self, s, action): return 1 / 0 if action else s.n
+    def outcomes(self, s, action): yield 1, AGAIN if action else END, At(s.n + 1 if action else 0)
+''')
+    done = run("check", str(sheet))
+    assert done.returncode == 1, done.stderr
+    assert done.stdout.lstrip().startswith("error  rules: rising: ")

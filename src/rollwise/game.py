@@ -15,18 +15,17 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rollwise.boards import Board, Cell, numbered, text_board
 from rollwise.errors import ParameterError, UsageError, another_kind
 from rollwise.faults import one_line, shown
-from rollwise.graph.layout import field_words
-from rollwise.graph.naming import in_fields
+from rollwise.graph.layout import field_words, fields_of_sets, member_words
+from rollwise.graph.naming import SetWords, in_fields
 from rollwise.hooks import HOOKS
 from rollwise.parameters import ParameterSpec, Value, parameter_specs, word_of
 from rollwise.parameters import parameter as parameter
-from rollwise.reach import attributes_given, functions_reached
 from rollwise.then import AGAIN as AGAIN
 from rollwise.then import DRAW as DRAW
 from rollwise.then import END as END
@@ -71,12 +70,6 @@ def is_set(game: Game | None, name: str, numbers: Sequence[int]) -> bool:
     if game is None or len(numbers) <= MOST_NAMED:
         return False
     return any(game.base_game.field_text(name, int(n)) for n in numbers[-MOST_NAMED:])
-
-
-@cache
-def _sets(game: type) -> set[str]:
-    """The fields given to `rollwise.bits` by the rules of a class."""
-    return attributes_given(functions_reached([game], game), "rollwise.bits")
 
 
 def policy(function: Function) -> Function:
@@ -317,12 +310,15 @@ class Game:
         By default the fields by name, in their `field_text`. Of many fields only those other than 0
         are named.
         """
-        fields = in_fields(s._fields, s, field_words(self)).items()
+        words = field_words(self)
+        fields = in_fields(s._fields, s, words).items()
         named = [(name, field) for name, field in fields if field or len(fields) <= MANY_FIELDS]
-        text = ", ".join(
-            f"{name} {(not isinstance(field, tuple) and self.field_text(name, field)) or field}"
-            for name, field in named
-        )
+
+        def meaning(name: str, field: Any) -> str:
+            is_printed = isinstance(field, tuple) or isinstance(words.get(name), SetWords)
+            return "" if is_printed else self.field_text(name, field)
+
+        text = ", ".join(f"{name} {meaning(name, field) or field}" for name, field in named)
         if len(named) == len(fields):
             return text
         return f"{text}, all else 0" if text else "all 0"
@@ -350,8 +346,8 @@ class Game:
         of an enumeration, the members of a set that rules give to `rollwise.bits`, and else empty:
         the number is shown.
         """
-        text, kind = field_words(self).get(name, {}).get(number, ""), type(self)
-        if text or number < 0 or name not in _sets(kind):  # type: ignore[arg-type]
+        text = member_words(self).get(name, {}).get(number, "")
+        if text or number < 0 or name not in fields_of_sets(self):
             return text
         return " ".join(str(k) for k in range(number.bit_length()) if number >> k & 1) or "none"
 

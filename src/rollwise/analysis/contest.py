@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from rollwise.analysis.distributions import Distribution, Distributions, distribution, distributions
 from rollwise.answer.certified import Certified, solve_and_certify
 from rollwise.answer.solve import solve_whole
-from rollwise.derive.by_score import Ints, ScoredGraph, by_score, require_points
+from rollwise.derive.by_score import Ints, ScoredGraph, by_score, require_one_player, require_points
 from rollwise.derive.contest import TIES
 from rollwise.derive.derived_game import whole_graph
 from rollwise.errors import ParameterError, UsageError, another_kind
@@ -411,6 +411,7 @@ def solve_contest(contest: Contest, fixed: Mapping[int, Policy] | None = None) -
     """
     if not isinstance(contest, Contest):
         raise another_kind("a contest is wanted, such as Contest(Threes(), players=2)", contest)
+    require_one_player(contest.game)
     graph = whole_graph(contest.game, "a contest")
     scored = by_score(graph)
     n_scores = len(scored.scores)
@@ -567,6 +568,7 @@ def solve_blind_contest(game: Game) -> BlindContest:
     UsageError, RulesError, TooManyStates
         The game has no score, or one without bound, or too many states.
     """
+    require_one_player(game)
     graph = whole_graph(game, "a contest")
     require_points(graph)
     scored = by_score(graph)

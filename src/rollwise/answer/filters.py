@@ -17,6 +17,7 @@ import numpy as np
 from rollwise.errors import ExpressionError, suggestion
 from rollwise.faults import too_deep
 from rollwise.graph.layout import member_word
+from rollwise.graph.naming import SetWords, set_number
 from rollwise.graph.typed import no_member
 
 if TYPE_CHECKING:
@@ -96,9 +97,10 @@ def parse_filter(
 
 
 def numbered(text: str, members: Members) -> str:
-    """A condition with numbers in place of the members of enumerations.
+    """A condition with numbers in place of sets and of the members of enumerations.
 
-    ``phase == GO`` and ``phase in ["go", "stop"]`` name members of the field `phase`.
+    ``phase == GO`` and ``phase in ["go", "stop"]`` name members of the field `phase`, and
+    ``open == {1 4 9}`` compares with a set of members.
 
     Parameters
     ----------
@@ -110,8 +112,6 @@ def numbered(text: str, members: Members) -> str:
     ExpressionError
         A word in quotes is no member.
     """
-    if not members:
-        return text
     try:
         tree = _parsed(text)
     except NOT_PARSED:
@@ -123,28 +123,65 @@ def numbered(text: str, members: Members) -> str:
     return ast.unparse(tree).replace(DOT, ".") if reader.found else text
 
 
+# A text in quotes, or a set in braces.
+_SETS = re.compile(r"""'[^']*'|"[^"]*"|\{[^{}]*\}""")
+
+
+def _set_in_python(found: re.Match[str]) -> str:
+    """A set of members as Python writes it: ``{1, 4, 9}``; other texts as they are."""
+    text = found[0]
+    if text[0] != "{" or re.search(r"[^\w\s,]", text[1:-1]) or not text[1:-1].strip():
+        return text
+    parts = [" ".join(part.split()) for part in text[1:-1].split(",")]
+    # `_Numbered` takes a text of several members apart, and knows names of several words
+    return f"{{{', '.join(repr(part) if ' ' in part else part for part in parts)}}}"
+
+
 class _Numbered(ast.NodeTransformer):
-    """Puts numbers in place of members that are compared with their field."""
+    """Puts numbers in place of sets, and of members that are compared with their field."""
 
     def __init__(self, members: Members) -> None:
         self.members, self.found = members, False
+        self.words = {
+            field: words for field, words in members.items() if not isinstance(words, SetWords)
+        }
 
     def visit_Compare(self, node: ast.Compare) -> ast.Compare:
         parts = [node.left, *node.comparators]
         # each part is compared with both of its neighbours
         for k, part in enumerate(parts):
-            field = part.id.replace(DOT, ".") if isinstance(part, ast.Name) else ""
-            if field not in self.members:
+            if not isinstance(part, ast.Name):
                 continue
+            field = part.id.replace(DOT, ".")
             for beside in {k - 1, k + 1} & set(range(len(parts))):
-                parts[beside] = self.number(field, parts[beside])
+                is_listed = isinstance(node.ops[min(k, beside)], ast.In | ast.NotIn)
+                if not is_listed:
+                    parts[beside] = self.of_set(field, parts[beside])
+                elif isinstance(listed := parts[beside], ast.List | ast.Tuple | ast.Set):
+                    inside = [self.of_set(field, one) for one in listed.elts]
+                    parts[beside] = ast.List(inside, ast.Load())
+                if field in self.words:
+                    parts[beside] = self.number(field, parts[beside])
         return ast.Compare(parts[0], node.ops, parts[1:])
+
+    def of_set(self, field: str, node: ast.expr) -> ast.expr:
+        """The number of a set in braces, or the node as it is."""
+        if not isinstance(node, ast.Set) and not (isinstance(node, ast.Dict) and not node.keys):
+            return node
+        parts = [ast.unparse(one) for one in getattr(node, "elts", ())]
+        text = ",".join(part.strip("'\"") for part in parts)
+        words = self.members.get(field)
+        number = words.number(text) if isinstance(words, SetWords) else set_number(text)
+        if number is None:
+            raise ExpressionError(f"{{{text}}} isn't a set of members of {field}, as in {{1 4 9}}")
+        self.found = True
+        return ast.Constant(number)
 
     def number(self, field: str, node: ast.expr) -> ast.expr:
         """The number of a member, or the node as it is."""
         if isinstance(node, ast.List | ast.Tuple | ast.Set):
             return ast.List([self.number(field, one) for one in node.elts], ast.Load())
-        words = self.members[field]
+        words = self.words[field]
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             word = node.value
         elif isinstance(node, ast.Name) and node.id not in self.members:
@@ -190,7 +227,7 @@ NOT_PARSED = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 def _parsed(text: str) -> ast.expr:
     """The syntax tree of a condition; it raises one of `NOT_PARSED` if there is none."""
-    return ast.parse(_undotted(text).strip(), mode="eval").body
+    return ast.parse(_undotted(_SETS.sub(_set_in_python, text)).strip(), mode="eval").body
 
 
 def _undotted(text: str) -> str:

@@ -59,7 +59,7 @@ def refuse_many(title: str, players: int, game: Any) -> NoReturn:
         f"{title} is a game for {players}: this is for one player or two; "
         + spelled(
             python="rollwise.solve(game) finds an equilibrium of it",
-            command_line=f"all commands but {' and '.join(NOT_FOR_MORE)} take more",
+            command_line="`rollwise solve` finds an equilibrium of it",
         ),
         game,
     )

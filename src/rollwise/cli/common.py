@@ -184,7 +184,8 @@ def read_state(text: str, game: Game) -> dict[str, Any]:
 
 
 def _example(game: Game) -> str:
-    return f"as in {start_text(game).replace(' ', '')}"
+    text = start_text(game).replace(", ", ",")
+    return f'as in "{text}"' if " " in text else f"as in {text}"
 
 
 def start_text(game: Game) -> str:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.errors import RulesError, TooManyStates, UsageError
-from rollwise.game import Game
+from rollwise.game import Game, has_many
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import outcome_action
 from rollwise.graph.lotteries import pointers
@@ -44,9 +44,23 @@ def require_points(graph: StateGraph) -> None:
     """
     if graph.players == 1:
         return
-    kind = "played for payoffs" if graph.has_stakes else "won or lost"
-    raise UsageError(
-        f"{graph.title} is {kind} between players and has no score; this is for one player, who "
+    raise _no_score(graph.title, "played for payoffs" if graph.has_stakes else "won or lost")
+
+
+def require_one_player(game: Game) -> None:
+    """As `require_points`, before a game of three or more players is built.
+
+    Raises
+    ------
+    UsageError
+    """
+    if has_many(game):
+        raise _no_score(title_of(game.name, game.parameters), f"a game for {game.players}, played")
+
+
+def _no_score(title: str, kind: str) -> UsageError:
+    return UsageError(
+        f"{title} is {kind} between players and has no score; this is for one player, who "
         "gets points, wins, loses or is paid"
     )
 

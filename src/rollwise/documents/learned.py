@@ -31,7 +31,7 @@ from rollwise.documents.model import (
 )
 from rollwise.documents.simulated import Seats
 from rollwise.documents.solved import AVERAGE, Unit, seats_worth
-from rollwise.graph.naming import in_fields, state_text
+from rollwise.graph.naming import SetWords, in_fields, state_text
 from rollwise.numbers.printed import (
     POINTS,
     column,
@@ -187,7 +187,7 @@ class LearnedPolicy(GameDocument, frozen=True, kw_only=True, tag="rollwise/learn
     rows: Annotated[Maybe[list[dict[str, Any]]], about("learned action and estimate")] = UNSET
     words: Annotated[
         Maybe[dict[str, dict[int, str]]],
-        about("members of enumerations, by the fields and the numbers of `rows`"),
+        about("members of enumerations and sets, by the fields and the numbers of `rows`"),
     ] = UNSET
     grid_origin: Annotated[
         Maybe[dict[str, int]], about("the fields that number rows and columns, from these on")
@@ -312,9 +312,15 @@ def learned_document(
     against : LearnedAgainst, optional
         Its result against an opponent.
     """
-    graph, more = learned.graph, with_rows(learned.table())
+    graph, table = learned.graph, learned.table()
+    more = with_rows(table)
     if graph.words:
-        more["words"] = graph.words
+        more["words"] = {
+            name: {n: words.get(n, str(n)) for n in table[name].unique().to_list()}
+            if isinstance(words, SetWords)
+            else words
+            for name, words in graph.words.items()
+        }
     actions, estimates = learned.grid(learned.labels), learned.grid(learned.estimates)
     if actions is not None and estimates is not None:
         origin = map(int, graph.states.min(axis=0))

@@ -188,7 +188,7 @@ def start_document(game: Game) -> Boards:
     row = [int(number) for number in layout.numbers(state)]
     whole: dict[str, list[str]] = {}  # the fields of a tuple together
     for name, n in zip(layout.columns, row, strict=True):
-        text = words.text("field_text", name, n) or str(n)
+        text = words.field_text(name, n) or str(n)
         whole.setdefault(name.partition(".")[0].replace("_", " "), []).append(text)
 
     def cell(text: str) -> Cell:

@@ -186,6 +186,9 @@ class Simulated(GameDocument, frozen=True, kw_only=True, tag="rollwise/simulate/
     payoff_means: Seats = UNSET
     standard_errors: Seats = UNSET
     moves: Annotated[Maybe[float], about("actions in a game, on average")] = UNSET
+    moves_standard_error: Annotated[
+        Maybe[Number], about("null: unknown, as all games had as many")
+    ] = UNSET
     win_probabilities: Annotated[Seats, about("exact, of each seat")] = UNSET
     payoffs: Annotated[Seats, about("exact, of each seat")] = UNSET
     error_bound: Maybe[Bound] = UNSET
@@ -210,6 +213,13 @@ class Simulated(GameDocument, frozen=True, kw_only=True, tag="rollwise/simulate/
         if self.equally_good:
             yield f"  {self.equally_good.text}"
 
+    def _moves_text(self, moves: float) -> str:
+        """The actions in a game, with their standard error."""
+        error = as_number(self.moves_standard_error)
+        if not math.isfinite(error):
+            return f"{estimated(moves, 0.0).number} actions in a game ({ALIKE})"
+        return f"{estimated(moves, error)} actions in a game (estimated)"
+
     def _seats(self, policies: list[str]) -> Iterator[str]:
         yield f"{self.title}: {self.games:,} games, seed {self.seed}"
         means, gets = self.win_rates or [], "wins"
@@ -220,12 +230,13 @@ class Simulated(GameDocument, frozen=True, kw_only=True, tag="rollwise/simulate/
         errors, worth = self.standard_errors or [], self.payoffs or self.win_probabilities
         for seat, name in enumerate(policies):
             rate = roughly(as_number(means[seat]), as_number(errors[seat]))
-            line = f"  seat {seat + 1}, {name}, {gets} {rate} (estimated)"
+            line = f"  seat {seat + 1}, {name}, {gets} {rate} (estimated"
             if worth:
                 (sure,) = exactly([worth[seat]], as_number(self.error_bound))
-                line += f"; exactly {sure.number}"
-            yield line
-        yield f"  {self.moves:.1f} actions in a game"
+                line += f"; exact {sure.number}, {sure.sure}"
+            yield f"{line})"
+        if self.moves is not UNSET:
+            yield f"  {self._moves_text(self.moves)}"
 
 
 def match_document(game: StateGraph | Game, match: Match) -> Simulated:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import IntEnum, IntFlag
-from functools import cached_property, lru_cache, partial
+from functools import cache, cached_property, lru_cache, partial
 from itertools import combinations
 from operator import itemgetter
 from typing import Any, get_args, get_type_hints
@@ -15,11 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.faults import whole
-from rollwise.graph.naming import Words
+from rollwise.graph.naming import SetWords, Words
+from rollwise.reach import attributes_given, functions_reached
 
 LEAST, MOST = -(2**31), 2**31 - 1
 MOST_NUMBERS = 16  # of a throw
 MOST_FLAGS = 6  # of an IntFlag of which each set of several has a word
+MOST_MEMBERS = 31  # of a set in a field: from 0 to 30
 JOINED = "|"  # between the flags of a set, as Python writes them
 
 
@@ -138,7 +140,8 @@ class StateLayout:
         )
 
 
-Members = Mapping[str, Mapping[str, int]]  # of enumerations: by field, the numbers by their words
+# By field, the numbers of an enumeration by their words, or the words of sets.
+Members = Mapping[str, Mapping[str, int] | SetWords]
 
 
 def member_word(word: str) -> str:
@@ -147,7 +150,7 @@ def member_word(word: str) -> str:
 
 
 def members_of(game: Any) -> Members:
-    """The members of the enumerations in the fields of a state, as people may type them.
+    """The members of the enumerations and sets in the fields of a state, as people may type them.
 
     Parameters
     ----------
@@ -157,8 +160,14 @@ def members_of(game: Any) -> Members:
     Returns
     -------
     mapping
-        By the columns, and by fields that are tuples, the numbers of the members.
+        By the columns, and by fields that are tuples, the numbers of the members, or the words of
+        the sets.
     """
+    return {**set_words(game), **_members_of_enumerations(game)}
+
+
+def _members_of_enumerations(game: Any) -> dict[str, dict[str, int]]:
+    """The members of the enumerations alone."""
     found: dict[str, dict[str, int]] = {}
     for one in {id(each): each for each in (game, game.made_from)}.values():
         state = one.start()
@@ -182,7 +191,7 @@ def members_of(game: Any) -> Members:
 
 
 def field_words(game: Any) -> Words:
-    """The words of the numbers in fields that are enumerations: the reverse of `members_of`."""
+    """The words of the numbers in fields: of enumerations (see `member_words`), and of sets."""
     kind: Any = type(game.start())
     return _words(game, kind)
 
@@ -190,10 +199,54 @@ def field_words(game: Any) -> Words:
 @lru_cache(maxsize=8)
 def _words(game: Any, kind: Any) -> Words:
     """The words of a game, whose class of states may have been defined again."""
+    return {**set_words(game), **_member_words(game, kind)}
+
+
+def member_words(game: Any) -> Words:
+    """The words of the numbers in fields that are enumerations: the reverse of `members_of`."""
+    kind: Any = type(game.start())
+    return _member_words(game, kind)
+
+
+@lru_cache(maxsize=8)
+def _member_words(game: Any, kind: Any) -> Words:
     return {
         field: {number: word for word, number in words.items()}
-        for field, words in members_of(game).items()
+        for field, words in _members_of_enumerations(game).items()
     }
+
+
+def set_words(game: Any) -> dict[str, SetWords]:
+    """The words of the fields that rules give to `rollwise.bits`, by column."""
+    found = {}
+    for one in {id(each): each for each in (game, game.made_from)}.values():
+        sets = fields_of_sets(one)
+        columns = StateLayout.of(one).columns if sets else ()
+        for column in sets.intersection(columns):
+            texts = (_member_text(one, column, k) for k in range(MOST_MEMBERS))
+            found[column] = SetWords(texts)
+    return found
+
+
+def _member_text(game: Any, column: str, k: int) -> str:
+    """The name of a member of a set: the meaning of the set with it alone."""
+    text = ""
+    with suppress(Exception):  # `rollwise check` reports a faulty `field_text`
+        text = game.field_text(column, 1 << k)
+    fits = isinstance(text, str) and not set(text) & set("{},")
+    return " ".join(text.split()) if fits and text.split() else str(k)
+
+
+def fields_of_sets(game: Any) -> frozenset[str]:
+    """The attributes given to `rollwise.bits` by the rules of a game."""
+    kind: Any = type(game)
+    return _sets_of(kind)
+
+
+@cache
+def _sets_of(game: Any) -> frozenset[str]:
+    functions = functions_reached([game], game)
+    return frozenset(attributes_given(functions, "rollwise.bits"))
 
 
 @lru_cache

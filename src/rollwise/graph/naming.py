@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 
 THROW = -1  # the number of the action that throws, in a game with throws
+LARGEST_SET = 62  # the members of `rollwise.bits` are below it
 NO_THROW = -(2**31)  # in the columns of a throw, in a position before it
 KEEP = 2**30  # the least number of an action that keeps dice of a pool; the code is added
 ROLLS_LEFT = "rolls_left"  # the last column of a throw of a pool
@@ -26,6 +27,73 @@ ONLY_MOVE = "the only move"  # the name of action 0 without a name, where there 
 
 
 Words = Mapping[str, Mapping[int, str]]  # of numbers in fields, by the name of the field
+
+
+class SetWords(dict[int, str]):
+    """The words of the numbers in a field of sets (`rollwise.bits`): ``{1 4 9}`` for 530.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The names of the members 0, 1, 2, ...: mostly their numbers.
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        super().__init__()
+        self.names = tuple(names)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.names,)
+
+    def get(self, number: Any, default: Any = None) -> Any:
+        """The members of a set; the default for a number that is no set."""
+        if not isinstance(number, int | np.integer) or not 0 <= number < 1 << len(self.names):
+            return default
+        number = int(number)
+        inside = [name for k, name in enumerate(self.names) if number >> k & 1]
+        return f"{{{self.separator.join(inside)}}}"
+
+    @cached_property
+    def separator(self) -> str:
+        """The text between two members: names of several words need a comma."""
+        return ", " if any(" " in name for name in self.names) else " "
+
+    def number(self, text: str) -> int | None:
+        """The set of typed members, ``1 4 9`` or ``1, 4, 9``; None where one is no member."""
+        return set_number(text, self._members)
+
+    @cached_property
+    def _members(self) -> dict[str, int]:
+        return {_squeezed(name): k for k, name in enumerate(self.names)}
+
+
+def _squeezed(name: str) -> str:
+    return "".join(name.split()).casefold()
+
+
+def set_number(text: str, members: Mapping[str, int] | None = None) -> int | None:
+    """The number of a set with these members, typed with commas or spaces between.
+
+    Parameters
+    ----------
+    members : mapping, optional
+        Members by their names, in small letters and without spaces. Others are numbers.
+
+    Returns
+    -------
+    int or None
+        None where something isn't a member.
+    """
+    known, found = members or {}, 0
+    # a name may have several words; the digits of two numbers are no name
+    for part in text.casefold().split(","):
+        is_name = _squeezed(part) in known and not _squeezed(part).isdecimal()
+        for word in [_squeezed(part)] if is_name else part.split():
+            member = known.get(word, int(word) if word.isdecimal() else -1)
+            if not 0 <= member < LARGEST_SET:
+                return None
+            found |= 1 << member
+    return found
 
 
 def acting(name: str) -> str:

@@ -13,10 +13,8 @@ from numpy.typing import NDArray
 from rollwise.errors import UnknownState
 from rollwise.faults import one_line
 from rollwise.graph.layout import JOINED, Members, member_word
-from rollwise.graph.naming import Words, in_fields, state_text
+from rollwise.graph.naming import SetWords, Words, in_fields, set_number, state_text
 from rollwise.parameters import TRUTHS, either
-
-LARGEST_SET = 62  # the members of `rollwise.bits` are below it
 
 
 def typed_state(
@@ -41,12 +39,13 @@ def typed_state(
         name, equals, value = (piece.strip() for piece in part.partition("="))
         several = value[:1] == "(" and value[-1:] == ")"
         field: tuple[int, ...] | None
+        words = (members or {}).get(name, {})
         if value[:1] == "{" and value[-1:] == "}":  # a set, as in `rollwise.bits`
-            inside = read_numbers(value[1:-1])
-            is_set = inside is not None and all(0 <= k < LARGEST_SET for k in inside)
-            field = (sum(1 << k for k in set(inside or ())),) if is_set else None
+            of_set = words.number if isinstance(words, SetWords) else set_number
+            number = of_set(value[1:-1])
+            field = None if number is None else (number,)
         else:
-            words = (members or {}).get(name, {})
+            words = {} if isinstance(words, SetWords) else words
             field = _numbers_of(name, value[1:-1] if several else value, words)
         is_number = field is not None and (several or len(field) == 1)
         if not equals or not name or name in state or field is None or not is_number:
@@ -113,7 +112,7 @@ def row_of(
     Parameters
     ----------
     state : sequence or mapping
-        Its fields, in their order or by name: whole numbers, or tuples of them.
+        Its fields, in their order or by name: whole numbers, tuples of them, or Python's sets.
     title : str
         The name of the graph in messages.
 
@@ -144,9 +143,16 @@ def row_of(
     if len(state) != len(field_names):
         refuse(f"a state has {len(field_names)} fields, and not {len(state)}")
     try:
-        return [index(field) for field in state]
-    except TypeError:
+        return [_number_of(field) for field in state]
+    except (TypeError, ValueError):
         refuse(f"{tuple(state)} aren't whole numbers")
+
+
+def _number_of(field: Any) -> int:
+    """A field as a number; a set of members as in `rollwise.bits`."""
+    if isinstance(field, set | frozenset):
+        return sum(1 << index(member) for member in field)
+    return index(field)
 
 
 def find_state(

@@ -79,12 +79,12 @@ def action_verb(solution: Solution, label: int) -> str:
 
 
 def field_text(solution: Solution, name: str, number: int) -> str:
-    """A number in a field as people read it: ``1 4 9`` for a set, or the number."""
+    """A number in a field as people read it: ``{1 4 9}`` for a set, or the number."""
     if number == NO_THROW:
         return "no throw"
     if solution.game is None or name in solution.graph.throw_names:
         return str(number)
-    return Words(solution.game.base_game).text("field_text", name, number) or str(number)
+    return Words(solution.game.base_game).field_text(name, number) or str(number)
 
 
 def escaped(text: str) -> str:

@@ -224,7 +224,7 @@ def _start(answer: Any) -> str:
     from rollwise.builders.rules import Rules
 
     rules = Rules(answer.game, any_players=True)
-    return rules.state_text(rules.start).replace(" ", "")
+    return rules.state_text(rules.start).replace(", ", ",")
 
 
 def _map(answer: Any, question: Mapping[str, Any]) -> str:

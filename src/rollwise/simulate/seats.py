@@ -33,8 +33,8 @@ class Played(InWords):
     ----------
     win_rates, standard_errors : tuple of float
         Mean payoffs in a game with stakes.
-    moves : float
-        Actions in a game, on average.
+    moves, moves_standard_error : float
+        Actions in a game, on average, and the error of this mean: NaN if all games had as many.
     exact : Shares or None
         The exact results of the seats.
     subject : StateGraph
@@ -47,6 +47,7 @@ class Played(InWords):
     win_rates: tuple[float, ...]
     standard_errors: tuple[float, ...]
     moves: float
+    moves_standard_error: float = math.nan
     exact: Shares | None = field(default=None, repr=False)
     subject: StateGraph | None = field(default=None, repr=False, compare=False)
 
@@ -112,7 +113,7 @@ def simulate_seats(
         stream(drawn, 0),
         graph.players,
     )
-    totals, moves = np.zeros((2, n)), 0
+    totals, moves, squares = np.zeros((2, n)), 0, 0.0
     # of two players there may be stakes, and payments on the way
     paid = n == 2 and graph.is_score
     payoffs, seats = seat_payoffs(graph) if paid else ending_payoffs(graph), np.arange(n)
@@ -124,10 +125,12 @@ def simulate_seats(
             got += np.column_stack([ends.points, -ends.points])
         totals += got.sum(axis=0), (got**2).sum(axis=0)
         moves += int(ends.moves.sum())
+        squares += float((ends.moves.astype(np.float64) ** 2).sum())
     means = totals[0] / games
     spread = np.maximum(totals[1] / games - means**2, 0.0) * games / (games - 1)
     if not paid:  # shares that are all equal give no spread: another game may differ
         spread = np.maximum(spread, 1 / games)
+    uneven = max(squares / games - (moves / games) ** 2, 0.0) / (games - 1)
     return Played(
         tuple(policy.name for policy in seated),
         games,
@@ -135,6 +138,7 @@ def simulate_seats(
         tuple(means.tolist()),
         tuple(math.sqrt(x / games) for x in spread.tolist()),
         moves / games,
+        math.sqrt(uneven) if squares * games != float(moves) ** 2 else math.nan,
         subject=graph,
     )
 

@@ -19,7 +19,8 @@ from rollwise.errors import RollwiseError, RulesError
 from rollwise.faults import PASSED_ON, fault_text, shown
 from rollwise.game import Game, outcomes_rule
 from rollwise.graph import KEEP, THROW, StateGraph
-from rollwise.graph.layout import StateLayout
+from rollwise.graph.layout import StateLayout, field_words
+from rollwise.graph.naming import SetWords
 from rollwise.then import is_over
 
 MOST_STATES = 60  # in the sample of `word_faults`, evenly spread
@@ -141,6 +142,13 @@ class Words:
         play: list[tuple[Any, int]] = self._ask("read_play", rows, passed_on=ValueError)
         return play
 
+    def field_text(self, name: str, number: int) -> str:
+        """A number in a field as answers print it, a set as ``{1 4 9}``; empty for mere numbers."""
+        words = field_words(self.game).get(name)
+        if isinstance(words, SetWords):
+            return str(words.get(number, ""))
+        return self.text("field_text", name, number)
+
     def text(self, word: str, *arguments: Any) -> str:
         """The result of a method of the game that returns text, such as ``describe`` of a state."""
         text = self._ask(word, *arguments)
@@ -188,7 +196,7 @@ def in_words(game: Game | None, cells: dict[str, list[Any]]) -> dict[str, list[A
         return cells
     words = Words(game.base_game)
     texts = {
-        name: [words.text("field_text", name, n) or n for n in cells[name]]
+        name: [words.field_text(name, n) or n for n in cells[name]]
         for name in StateLayout.of(game.base_game).columns
         if name in cells
     }

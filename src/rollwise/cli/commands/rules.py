@@ -32,7 +32,7 @@ from rollwise.documents.games import (
     methods_document,
     verification_document,
 )
-from rollwise.errors import UsageError
+from rollwise.errors import RulesError, UsageError
 from rollwise.game import Game, has_many
 from rollwise.games import available, find
 from rollwise.machine import user_cache
@@ -69,12 +69,19 @@ def check(
 ) -> None:
     """Check the rules of a game for errors and oddities."""
     from rollwise.analysis.check import check as check_game
+    from rollwise.analysis.findings import Report
 
-    chosen = read_game(game, parameters, any_target=True)
-    if answered_apart(chosen, "check"):
-        return
-    with Progress() as progress:
-        report = check_game(chosen, max_states=ASKED.max_states, progress=progress)
+    name = find(game).name
+    try:
+        chosen = read_game(game, parameters, any_target=True)
+    except RulesError as error:  # forms and caps ask the rules as the game is made
+        report = Report(name)
+        report.add("error", "rules", str(error))
+    else:
+        if answered_apart(chosen, "check"):
+            return
+        with Progress() as progress:
+            report = check_game(chosen, max_states=ASKED.max_states, progress=progress)
     render(Checked.of(report))
     if not report.passed:
         raise typer.Exit(1)

@@ -314,7 +314,7 @@ def _layout(
 
 def _state_text(graph: StateGraph) -> str:
     fields = graph.view[0].address["state"]
-    typed = graph.state_text(0).replace(" ", "")
+    typed = graph.state_text(0).replace(", ", ",")
     return spelled(python=f"state={fields}", command_line=f"--state {typed}")
 
 
