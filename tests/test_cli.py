@@ -542,3 +542,12 @@ def test_truths_in_a_state():
         for end in ("forced=true", "forced=1")
     ]
     assert said[0] == said[1]
+
+
+def test_a_game_without_any_choice_needs_no_policy():
+    alone = output("evaluate", "craps", "--json")
+    assert alone == output("evaluate", "craps", "--policy", "optimal", "--json")
+    words = ("left-center-right", "chips=1", "--games", "20", "--seed", "1")
+    assert "optimal first, optimal second: 20 games" in output("simulate", *words)
+    for command in (("evaluate", "piglet"), ("simulate", "kuhn-poker"), ("evaluate", "yahtzee")):
+        assert "Missing option '--policy': optimal, random" in refusal(*command)

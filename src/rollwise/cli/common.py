@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from rollwise.cli.described import POLICIES
 from rollwise.cli.progress import Progress
 from rollwise.cli.streams import ASKED
-from rollwise.errors import ParameterError, UnknownGame, UsageError
+from rollwise.errors import ParameterError, TooManyStates, UnknownGame, UsageError
 from rollwise.game import Game, has_many
 from rollwise.games import create, find, names_a_file
 from rollwise.graph.naming import title_of
@@ -264,6 +265,30 @@ def policies_of(
 
     listener = None if progress is None else progress.listener
     return policies(game, any_players=any_players, max_states=ASKED.max_states, progress=listener)
+
+
+SOUGHT = 20_000  # states of a game in which a choice is looked for
+
+
+def require_policy(game: Game, policy: str | None) -> str:
+    """The typed policy; where nobody ever has a choice the only one, without a typed one.
+
+    Raises
+    ------
+    UsageError
+        A policy is needed, and none is typed.
+    """
+    if policy is not None:
+        return policy
+    if not game.is_hidden:
+        from rollwise.answer.kept import build
+        from rollwise.graph.choices import has_choice
+
+        with suppress(TooManyStates):
+            most = min(SOUGHT, ASKED.max_states or SOUGHT)
+            if not has_choice(build(game, any_players=True, max_states=most)).any():
+                return "optimal"
+    raise UsageError(f"Missing option '--policy': {POLICIES}")
 
 
 def lay_table(game: Game, load: str | None) -> Table:

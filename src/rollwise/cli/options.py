@@ -93,6 +93,17 @@ PolicyOption = Annotated[
 ]
 
 
+OnePolicyOption = Annotated[
+    str | None,
+    typer.Option(
+        "--policy",
+        metavar="P",
+        autocompletion=_complete_policy,
+        help=f"{POLICIES} Needed where somebody has a choice.",
+    ),
+]
+
+
 PositionOption = Annotated[
     str | None, typer.Option(metavar="FIELD=N,...", help="A position other than the start.")
 ]

@@ -16,12 +16,14 @@ from rollwise.cli.common import (
     read_state,
     refuse,
     refuse_with_seats,
+    require_policy,
     tell_of_cycles,
 )
 from rollwise.cli.options import (
     STDOUT,
     GameArgument,
     HistoryOption,
+    OnePolicyOption,
     ParametersArgument,
     PolicyOption,
     PositionOption,
@@ -95,7 +97,7 @@ SETTINGS = {
 def evaluate(
     game: GameArgument,
     parameters: ParametersArgument = None,
-    policy: PolicyOption = ...,  # type: ignore[assignment]
+    policy: OnePolicyOption = None,
     against: str | None = None,
     method: str | None = None,
     settings: IterativeOption = None,
@@ -126,6 +128,7 @@ def evaluate(
         options["on_sweep"] = print_sweep
     check_history_path(history)
     chosen = read_game(game, parameters)
+    policy = require_policy(chosen, policy)
     given = {"state": state, "table": table, "method": None if method == "exact" else method}
     if answered_apart(chosen, "evaluate", policy, against, **given, **iterative):
         return

@@ -16,14 +16,15 @@ from rollwise.cli.common import (
     read_game,
     refuse,
     refuse_with_seats,
+    require_policy,
     solve_or_open,
     tell_of_cycles,
 )
 from rollwise.cli.options import (
     GameArgument,
     LoadOption,
+    OnePolicyOption,
     ParametersArgument,
-    PolicyOption,
     WorkersOption,
 )
 from rollwise.cli.printing import end_if, render
@@ -54,7 +55,7 @@ NOT_LARGE = "isn't for games that are played turn by turn: too large for one gra
 def simulate(
     game: GameArgument,
     parameters: ParametersArgument = None,
-    policy: PolicyOption = ...,  # type: ignore[assignment]
+    policy: OnePolicyOption = None,
     against: str | None = None,
     games: int | None = None,
     seed: int | None = None,
@@ -84,6 +85,7 @@ def simulate(
         raise UsageError(f"--games is {games}; it must be at least 1")
     pool = Workers.read(workers)
     chosen = read_game(game, parameters)
+    policy = require_policy(chosen, policy)
     tell_of_cycles(chosen)
     others = {"workers": workers, "tell": tell, "no_exact": not exact}
     if answered_apart(chosen, "simulate", policy, against, games, seed, load, **others):
