@@ -551,3 +551,40 @@ def test_a_game_without_any_choice_needs_no_policy():
     assert "optimal first, optimal second: 20 games" in output("simulate", *words)
     for command in (("evaluate", "piglet"), ("simulate", "kuhn-poker"), ("evaluate", "yahtzee")):
         assert "Missing option '--policy': optimal, random" in refusal(*command)
+
+
+STALLING = """
+from dataclasses import dataclass
+from typing import NamedTuple
+from rollwise import AGAIN, PASS, WIN, Game, parameter
+
+class At(NamedTuple):
+    n: int
+
+@dataclass(frozen=True)
+class Steps(Game):
+    least: int = parameter(1, at_least=0, at_most=2)
+    def start(self): return At(0)
+    def actions(self, s): return (self.least, 3)
+    def outcomes(self, s, step):
+        for n in range(1, 3):
+            yield 1, (WIN if s.n + step * n > 4 else PASS), At(min(s.n + step * n, 9))
+"""
+
+
+def test_tune_solves_the_other_games_where_one_has_no_answer(tmp_path):
+    (tmp_path / "steps.py").write_text(STALLING)
+    done = run("tune", "steps.py", "--vary", "least=0..2", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "1 game could not be solved" in done.stderr
+    first, second, failed = (line.split() for line in done.stdout.splitlines()[1:4])
+    assert (first[0], second[0], failed) == ("1", "2", ["0", "not", "solved"])
+    assert "least=0: steps least=0: the players can go round for ever" in done.stdout
+    done = run("tune", "steps.py", "--vary", "least=0..2", "--for", "min turns", "--json",
+               cwd=tmp_path)  # fmt: skip
+    found = json.loads(done.stdout)
+    assert done.returncode == 1
+    assert found["best"]["parameters"] == {"least": "1"}
+    assert [one["parameters"] for one in found["unsolved"]] == [{"least": "0"}]
+    said = refusal("tune", "steps.py", "--vary", "least=0", cwd=tmp_path)
+    assert said.startswith("rollwise: steps least=0: the players can go round")

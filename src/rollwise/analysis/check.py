@@ -133,7 +133,7 @@ def check(game: Game, *, max_states: int | None = None, progress: Progress | Non
     try:
         solution = Solution.of_graph(graph, game)
     except EndlessPlay as error:  # no value could be proved
-        report.add("error", "endless play", str(error).removeprefix(f"{graph.game}: "))
+        report.add("error", "endless play", str(error).removeprefix(f"{graph.title}: "))
         return report
     _look_for_useless_actions(report, solution)
     _try_policies(report, game, graph)

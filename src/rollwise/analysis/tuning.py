@@ -17,7 +17,7 @@ from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.cluster.pool import Here, Pool
 from rollwise.derive.average import Average
-from rollwise.errors import EndlessPlay, ParameterError, UsageError
+from rollwise.errors import ClusterError, EndlessPlay, ParameterError, RollwiseError, UsageError
 from rollwise.game import Game, caps_of
 from rollwise.games import Sheet, create
 from rollwise.graph.choices import has_choice
@@ -125,11 +125,30 @@ class Point:
 
 
 @dataclass(frozen=True)
+class Unsolved:
+    """One game of the search without an answer.
+
+    Attributes
+    ----------
+    parameters : dict
+        The varied ones, as typed.
+    reason : str
+    """
+
+    parameters: Mapping[str, str]
+    reason: str
+
+
+@dataclass(frozen=True)
 class Tuning:
     """All games of a search, and the best one.
 
     Attributes
     ----------
+    points : sequence of Point
+        The solved games.
+    unsolved : sequence of Unsolved
+        The others.
     stopped : bool
         Whether Ctrl-C ended it.
     at_the_end : sequence of str
@@ -141,6 +160,7 @@ class Tuning:
     points: Sequence[Point]
     stopped: bool
     at_the_end: Sequence[str] = ()
+    unsolved: Sequence[Unsolved] = ()
 
     @property
     def best(self) -> Point | None:
@@ -243,6 +263,8 @@ def tune(
         A value is out of the range of its parameter. No game has been solved then.
     UsageError
         The measure isn't one of this game, or there are too many combinations.
+    RollwiseError
+        None of the games can be solved: the reason of the first.
     ClusterError
         The workers are gone.
     """
@@ -255,13 +277,13 @@ def tune(
     typed = [{**fixed, **values} for values in combined]
     # a wrong combination is an error before any game is solved
     for each in typed:
-        create(kind, each)
+        create(kind, each, rated=False)
     sheet = Sheet.of(kind)
     wanted = aim and aim.measure
     games = (pool or Here()).in_order(
         _solved_amounts, ((sheet, each, wanted, solve) for each in typed)
     )
-    solved = list[dict[str, _Amount]]()
+    solved = list[dict[str, _Amount] | RollwiseError]()
     stopped = False
     try:
         for _ in combined:
@@ -272,9 +294,18 @@ def tune(
         if not solved:
             raise
         stopped = True
-    aim = aim or Aim(next(one for one in OF_THE_START if all(one in game for game in solved)))
-    games_solved = zip(combined, solved, strict=False)
-    found = Tuning(aim, [Point(v, *game[aim.measure]) for v, game in games_solved], stopped)
+    faults = [game for game in solved if isinstance(game, RollwiseError)]
+    if len(faults) == len(solved):
+        raise faults[0]
+    pairs = list(zip(combined, solved, strict=False))
+    good = [(v, game) for v, game in pairs if not isinstance(game, RollwiseError)]
+    aim = aim or Aim(next(one for one in OF_THE_START if all(one in game for _, game in good)))
+    found = Tuning(
+        aim,
+        [Point(v, *game[aim.measure]) for v, game in good],
+        stopped,
+        unsolved=[Unsolved(v, str(e)) for v, e in pairs if isinstance(e, RollwiseError)],
+    )
     at_best = {**fixed, **(found.best.parameters if found.best is not None else {})}
     wider = [k for k, value in found.beyond.items() if _is_allowed(kind, {**at_best, k: value})]
     return replace(found, at_the_end=wider)
@@ -294,9 +325,19 @@ def _solved_amounts(
     typed: Mapping[str, str],
     measure: str | None,
     solve: Callable[[Game], Solution],
+) -> dict[str, _Amount] | RollwiseError:
+    """A measure of one of the games, or each of `OF_THE_START` that it has; or its fault."""
+    try:
+        return _amounts(create(sheet.kind, typed), measure, solve)
+    except ClusterError:
+        raise
+    except RollwiseError as error:
+        return error
+
+
+def _amounts(
+    game: Game, measure: str | None, solve: Callable[[Game], Solution]
 ) -> dict[str, _Amount]:
-    """A measure of one of the games, or each of `OF_THE_START` that it has."""
-    game = create(sheet.kind, typed)
     solution = solve(game)
     gain = None if solution.profile is None else solution.profile.deviation_gain
     every = ["value"] if solution.win_probability is None else OF_THE_START

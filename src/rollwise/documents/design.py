@@ -71,6 +71,13 @@ class TunedGame(Part, frozen=True):
     caps: Caps = UNSET
 
 
+class UnsolvedGame(Part, frozen=True):
+    """A game of a tuning run without an answer."""
+
+    parameters: Annotated[dict[str, str], about("as typed")]
+    reason: str
+
+
 class Tuned(Document, frozen=True, tag="rollwise/tune/1"):
     """The games of a tuning run, and the game nearest to the goal."""
 
@@ -87,9 +94,12 @@ class Tuned(Document, frozen=True, tag="rollwise/tune/1"):
     ]
     stopped: Annotated[bool, about("by Ctrl-C")]
     kind: Annotated[Kind, about("the kind of the numbers")] = "certified"
+    unsolved: Annotated[Maybe[list[UnsolvedGame]], about("games without an answer")] = UNSET
 
     def blocks(self) -> Iterator[str | Rows]:
         from rollwise.analysis.tuning import CHANCES
+
+        unsolved = self.unsolved or []
 
         is_chance, measure, goal = self.measure in CHANCES, self.measure, self.goal
         amounts = [point.amount for point in self.points]
@@ -106,8 +116,15 @@ class Tuned(Document, frozen=True, tag="rollwise/tune/1"):
                 self.points, (percents if is_chance else column)(amounts, bounds), strict=True
             )
         ]
+        rows += [
+            (*one.parameters.values(), "not solved", "", *[""] * bool(marks[0])) for one in unsolved
+        ]
         varied = self.points[0].parameters
         yield Rows((*varied, measure, "certified ±", *marks[0]), rows, left=("",))
+        yield from (
+            f"{' '.join(f'{name}={v}' for name, v in one.parameters.items())}: {one.reason}"
+            for one in unsolved
+        )
         nearest = self.best or self.points[0]
         best = " ".join(f"{name}={value}" for name, value in nearest.parameters.items())
         if isinstance(goal, str):
@@ -146,6 +163,7 @@ def tuning_document(game: str, fixed: Mapping[str, str], found: Tuning) -> Tuned
         parameters=dict(fixed),
         points=list(map(_tuned, found.points)),
         best=None if found.best is None else _tuned(found.best),
+        unsolved=[UnsolvedGame.from_result(one) for one in found.unsolved] or UNSET,
         measure=found.aim.measure,
         goal=found.aim.goal,
     )

@@ -322,7 +322,7 @@ def settle(graph: StateGraph, border_values: NDArray[np.float64] | None = None) 
     if free.any():
         inside = (found.number >= 0) & free[found.number]
         raise EndlessPlay(
-            f"{graph.game}: play can go round for ever, and no round there is sure to cost "
+            f"{graph.title}: play can go round for ever, and no round there is sure to cost "
             "anything, so the game has no certain value: "
             f"{describe(graph, np.flatnonzero(inside), found.stays)}. "
             + remedy_of(graph, "let it cost something", "count the turns in the state")
@@ -345,7 +345,7 @@ def _merge_turns(graph: StateGraph) -> Settled:
         if not graph.action_reward.any():
             remedies.append('say what endless play is worth (endless = "draw" or "lose")')
         raise EndlessPlay(
-            f"{graph.game}: {go_round(graph.players)}, so the game has no certain value: "
+            f"{graph.title}: {go_round(graph.players)}, so the game has no certain value: "
             f"{describe(graph, found.states, found.stays)}. {remedy_of(graph, *remedies)}"
         )
     passes = np.logical_or.reduceat(graph.outcome_passes, graph.outcome_indptr[:-1])

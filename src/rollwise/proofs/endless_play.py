@@ -78,7 +78,7 @@ def require_ending(graph: StateGraph) -> None:
 
         places = describe(graph, endless, staying_actions(graph, endless))
         raise EndlessPlay(
-            f"{graph.game}: {go_round(graph.players)}: {places}. This needs rules in which "
+            f"{graph.title}: {go_round(graph.players)}: {places}. This needs rules in which "
             f"every play ends. {remedy_of(graph, 'count the turns in the state')}"
         )
 
@@ -130,7 +130,7 @@ def require_settled(graph: StateGraph, method: str) -> bool:
         return False
     if found.graph.n_states < graph.n_states:
         raise EndlessPlay(
-            f"{graph.game}: in some states no player can bring play to an end, or a player can "
+            f"{graph.title}: in some states no player can bring play to an end, or a player can "
             "stay for ever; settle the graph first (rollwise.solve does)"
         )
     if graph.objective == "win":

@@ -29,6 +29,7 @@ from rollwise.errors import ParameterError, UsageError
 from rollwise.game import has_many
 from rollwise.games import create, find
 from rollwise.graph.layout import StateLayout
+from rollwise.numbers.printed import how_many
 from rollwise.parameters import read_values
 
 if TYPE_CHECKING:
@@ -223,7 +224,8 @@ def tune(
         check_curve(values, out)
     team = Workers.read(workers)
     kind, fixed = find(game), read_values(parameters or ())
-    first = create(kind, fixed | {name: tried[0] for name, tried in values.items()})
+    tried_first = {name: tried[0] for name, tried in values.items()}
+    first = create(kind, fixed | tried_first, rated=False)
     measure = "value" if wanted is None else wanted.measure
     if measure != "value":
         tell_of_cycles(first)
@@ -247,6 +249,7 @@ def tune(
         write_figure(draw_curve(kind.name, values, games), out, f"{kind.name} tuned")
     render(tuning_document(kind.name, fixed, games), *place_line("Written to", out))
     end_if(games.stopped, "stopped; these are the games solved so far", 130)
+    end_if(games.unsolved, f"{how_many(len(games.unsolved), 'game')} could not be solved")
 
 
 @app.command("length")
