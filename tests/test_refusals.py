@@ -107,7 +107,7 @@ plot threes dice=2 graph --state x | as in to_roll=2,
 solve super-six sticks=7 --method magic | no method 'magic'
 solve super-six sticks=7 --set epsilon=1 | has no option 'epsilon'
 solve super-six sticks=7 --method value-iteration --set epsilon=-1 | less than 0
-solve super-six sticks=7 --method value-iteration --set epsilon=0 | it must be positive
+solve super-six sticks=7 --method value-iteration --set epsilon=nan | it must be finite
 solve super-six sticks=7 --method value-iteration --set epsilon=inf | it must be finite
 solve super-six sticks=7 --method value-iteration --set start=nan | it must be finite
 solve super-six sticks=7 --method mixed-integer --set tolerance=inf | it must be finite

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from rollwise.methods.result import MethodResult
 
 
-POSITIVE = ("epsilon", "tolerance")
-FINITE = (*POSITIVE, "theta", "start")
+FINITE = ("epsilon", "tolerance", "theta", "start")
 _TYPED: dict[str, type] = {"bool": bool, "int": int, "float": float, "str": str}
 
 
@@ -71,7 +70,7 @@ class Setting:
         Raises
         ------
         UsageError
-            It is a number of another type; or negative, and no `start`; or a tolerance that is 0;
+            It is a number of another type; or negative, and no `start`; or a `tolerance` of 0;
             or a start or a tolerance that isn't finite.
         """
         kinds: dict[type, Any] = {int: numbers.Integral, float: numbers.Real}
@@ -89,7 +88,7 @@ class Setting:
             fault = "must be finite"
         elif not number >= 0 and self.name != "start":
             fault = "can't be less than 0"
-        elif self.name in POSITIVE and number == 0:
+        elif self.name == "tolerance" and number == 0:
             fault = "must be positive"
         if fault:
             raise UsageError(f"{method}: {self.name} is {number:g}; it {fault}")
