@@ -168,7 +168,7 @@ def test_a_set_is_a_text_in_report_and_table(tmp_path, monkeypatch):
     solution = rollwise.solve(ShutTheBox(tiles=6))
     document = json.loads(encode(Facts(solution))[0])
     place = document["fields"].index("open")
-    assert document["texts"][place]["126"] == "1 2 3 4 5 6"
+    assert document["texts"][place]["126"] == "{1 2 3 4 5 6}"
     page = report(solution)
     assert "open: 1 2 3 4 5 6; 2 dice" in page
     printed = run("table", "shut-the-box", "tiles=6", "--limit", "1000").stdout
