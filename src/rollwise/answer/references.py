@@ -490,8 +490,8 @@ def _may_be_whole(parts: Sequence[float]) -> bool:
     So 0.333, 0.333 and 0.333 are three thirds, and 0.5 and 0.4 aren't a whole.
     """
     off = abs(sum(parts) - 1.0)
-    if off <= MOST_ROUNDING:
-        return True
+    if off <= MOST_ROUNDING or not np.isfinite(off):
+        return bool(np.isfinite(off))
     digits = max(-int(Decimal(repr(float(part))).as_tuple().exponent) for part in parts)
     return off < len(parts) * 0.5 * 10.0 ** -max(digits, 2) * (1 - MOST_ROUNDING)
 
