@@ -53,11 +53,7 @@ thumb pig target=20
 compare threes
 plot pig policy --out policy.html
 page piglet --out page.html
-"""
-
-
-class Failed(Exception):
-    """The wheel can't be made."""
+""".strip().splitlines()
 
 
 def target_of(place: smoke.Place) -> dict[str, str]:
@@ -65,7 +61,7 @@ def target_of(place: smoke.Place) -> dict[str, str]:
     code = "from rollwise.machine.wheel_kernels import target; print(*target() or ())"
     target = place.run("python", "-c", code).split()
     if not target:
-        raise Failed("this processor isn't one that wheels are compiled for")
+        raise smoke.Failed("this processor isn't one that wheels are compiled for")
     return {"NUMBA_CPU_NAME": target[1], "NUMBA_CPU_FEATURES": target[2]}
 
 
@@ -106,7 +102,7 @@ def make(wheel: Path, commands: list[str]) -> Path:
 
     Raises
     ------
-    Failed
+    smoke.Failed
         No wheel is compiled for this processor.
     """
     with tempfile.TemporaryDirectory(prefix="rollwise-wheel-") as name:
@@ -121,22 +117,22 @@ def make(wheel: Path, commands: list[str]) -> Path:
         return Path(shutil.copy(Path(name) / made, wheel.parent))
 
 
-def try_wheel(wheel: Path, command: str) -> None:
+def try_wheel(wheel: Path) -> None:
     """Install the wheel in an empty environment; its first use there compiles no kernel.
 
     Raises
     ------
-    Failed
+    smoke.Failed
         A kernel was compiled.
     """
     with tempfile.TemporaryDirectory(prefix="rollwise-smoke-") as name:
         place = smoke.Place(Path(name))
         place.install(str(wheel))
         place.env["NUMBA_CACHE_DIR"] = str(Path(name) / "numba")
-        place.run("rollwise", *command.split(), says="compiling")  # the rules
+        place.run("rollwise", *COMMANDS[0].split(), says="compiling")  # the rules
         compiled = sorted(file.stem for file in Path(name, "numba").rglob("*.nbi"))
         if compiled:
-            raise Failed(f"the first use of {wheel.name} compiles {', '.join(compiled)}")
+            raise smoke.Failed(f"the first use of {wheel.name} compiles {', '.join(compiled)}")
 
 
 def main() -> None:
@@ -146,14 +142,13 @@ def main() -> None:
         "--quick", action="store_true", help="compile only the kernels of the first command"
     )
     words = parser.parse_args()
-    commands = COMMANDS.strip().splitlines()
-    made = make(smoke.build(words.folder), commands[:1] if words.quick else commands)
-    try_wheel(made, commands[0])
+    made = make(smoke.build(words.folder), COMMANDS[:1] if words.quick else COMMANDS)
+    try_wheel(made)
     print(f"{made.name}: {made.stat().st_size / 1e6:.1f} MB")
 
 
 if __name__ == "__main__":
     try:
         main()
-    except (Failed, smoke.Failed) as failure:
+    except smoke.Failed as failure:
         sys.exit(str(failure))

@@ -55,8 +55,7 @@ def main() -> None:
     shutil.rmtree(dist, ignore_errors=True)
     wheel = smoke.build(dist)
     smoke.try_wheel(wheel)
-    commands = platform_wheel.COMMANDS.strip().splitlines()
-    platform_wheel.try_wheel(platform_wheel.make(wheel, commands), commands[0])
+    platform_wheel.try_wheel(platform_wheel.make(wheel, platform_wheel.COMMANDS))
     subprocess.run(
         [sys.executable, "-m", "twine", "check", "--strict", *sorted(dist.iterdir())], check=True
     )
@@ -69,5 +68,5 @@ def main() -> None:
 if __name__ == "__main__":
     try:
         main()
-    except (platform_wheel.Failed, smoke.Failed) as failure:
+    except smoke.Failed as failure:
         sys.exit(str(failure))

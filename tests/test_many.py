@@ -36,6 +36,7 @@ from rollwise.games.left_center_right import LeftCenterRight
 from rollwise.games.pig import Pig
 from rollwise.games.super_six import SuperSix
 from rollwise.graph.policies import Policy
+from rollwise.many import finding
 from rollwise.many.proving import prove_profile
 from rollwise.many.seats import seen_from
 from rollwise.methods import run_method
@@ -677,3 +678,14 @@ def test_the_values_of_movers_are_no_game_for_two():
         rollwise.best_response(solution, "random")
     with pytest.raises(UsageError, match="a value for each of 3 seats"):
         run_method(solution.graph, "value-iteration")
+
+
+def test_sweeps_go_on_where_the_call_before_ended(monkeypatch):
+    """A call of a few sweeps is followed by others until a component settles."""
+    monkeypatch.setattr(finding, "settle_component", None)  # isn't needed
+    found = []
+    for sweeps in (1, 2_000):
+        monkeypatch.setattr(finding, "SWEEPS", sweeps)
+        solution = rollwise.solve(LeftCenterRight(chips=2, players=3))
+        found.append(solution.values)
+    np.testing.assert_allclose(*found, rtol=0, atol=1e-12)

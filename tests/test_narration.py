@@ -397,6 +397,7 @@ def test_the_numbers_carried_over_tell_what_the_next_player_sees(game, seen):
         (BeatTheGoal(), (5, 0), "hold", "points 5 → 0, goal 0 → 6"),
         (HelpYourNeighbour(), (2, 2, 2, 0), "throw", "chips 1: 2 → 1"),
         (BestThrow(), (0, 0, 3, 1), "stop", "scores 1: 0 → 1, used 1 → 0"),
+        (ShutTiles(), (0b1111, 0), "1", "tiles {0 1 2 3} → {1 2 3}"),
     ],
     ids=lambda value: value.name if isinstance(value, Game) else "",
 )

@@ -13,7 +13,7 @@ from tests.little_games import Faces, Fortune, Hills, HostileNames, Lamplighters
 from tests.test_enumerations import RULES
 
 import rollwise
-from rollwise import AGAIN, PASS, WIN, Solution, payoff
+from rollwise import AGAIN, END, PASS, WIN, Solution, boards, dice, payoff
 from rollwise.analysis.thumb.frontier import find_rules
 from rollwise.answer.advice import advise
 from rollwise.answer.references import Policies
@@ -368,6 +368,50 @@ def test_the_chart_of_moves_is_on_a_phone_with_the_moves_only(browser: Browser, 
         seen[name] = browser.js("document.querySelector('.side > figure').clientHeight > 0")
     browser.screen(1280, 800)
     assert seen == {"coach": False, "rules": False, "moves": True}
+
+
+class Crossed(NamedTuple):
+    last: int
+    misses: int
+
+
+class OneRow(Game):
+    """Cross sums of two dice in rising order, or take a miss."""
+
+    players, objective = 1, "maximize"
+    action_names = ("miss", "cross")
+
+    def start(self):
+        return Crossed(1, 0)
+
+    def throws(self, s):
+        return dice.total(2, 6)
+
+    def actions(self, s, throw):
+        return (0, 1) if throw > s.last else (0,)
+
+    def reward(self, s, throw, action):
+        return action
+
+    def outcomes(self, s, throw, action):
+        after = Crossed(throw, s.misses) if action else Crossed(s.last, s.misses + 1)
+        yield 1, END if after.last == 12 or after.misses == 3 else AGAIN, after
+
+    def cells(self, s):
+        row = [boards.box(str(k), filled=k <= s.last) for k in range(2, 13)]
+        return [row, [boards.label("misses"), boards.bar(s.misses, of=3)]]
+
+
+def test_boxes_of_a_wide_row_keep_their_words(browser: Browser, tmp_path: Path) -> None:
+    rollwise.solve(OneRow()).page(tmp_path / "row.html")
+    browser.visit(tmp_path / "row.html")
+    for width in (500, 1200):
+        browser.screen(width, 900)
+        heights = browser.js("[...document.querySelectorAll('.box')].map(one => one.clientHeight)")
+        assert len(heights) == 11
+        assert len(set(heights)) == 1  # "10" isn't written as a 1 above a 0
+        left = "document.querySelector('{}').getBoundingClientRect().left"
+        assert browser.js(f"{left.format('.label')} >= {left.format('.board')}")
 
 
 class Rising(NamedTuple):

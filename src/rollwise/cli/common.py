@@ -270,8 +270,8 @@ def policies_of(
 SOUGHT = 20_000  # states of a game in which a choice is looked for
 
 
-def require_policy(game: Game, policy: str | None) -> str:
-    """The typed policy; where nobody ever has a choice the only one, without a typed one.
+def policy_or_only_one(game: Game, policy: str | None) -> str:
+    """The typed policy; without one, the only policy of a game in which nobody has a choice.
 
     Raises
     ------

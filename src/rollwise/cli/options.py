@@ -93,7 +93,7 @@ PolicyOption = Annotated[
 ]
 
 
-OnePolicyOption = Annotated[
+OptionalPolicyOption = Annotated[
     str | None,
     typer.Option(
         "--policy",

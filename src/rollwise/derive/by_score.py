@@ -55,7 +55,8 @@ def require_one_player(game: Game) -> None:
     UsageError
     """
     if has_many(game):
-        raise _no_score(title_of(game.name, game.parameters), f"a game for {game.players}, played")
+        title = title_of(game.name, game.parameters)
+        raise _no_score(title, f"a game for {game.players}: it is decided")
 
 
 def _no_score(title: str, kind: str) -> UsageError:

@@ -170,6 +170,10 @@ class Narrator:
         has_field = self._layout is not None and name in self._layout.columns
         return self._words.text("field_text", name, number) if has_field else ""
 
+    def _printed(self, name: str, number: int) -> str:
+        """The same as answers print it: a set in braces."""
+        return self.field_text(name, number) and self._words.field_text(name, number)
+
     def position(self, state: int) -> str:
         """A position in words, as the mover sees it."""
         here = self.graph.view[state]
@@ -245,13 +249,13 @@ class Narrator:
         """The fields changed by an outcome that continues the game, from the view of the mover."""
         s, t = outcome.action.state.index, outcome.target
         if not outcome.passes:
-            return changes(self.graph, s, t, meaning=self.field_text)
+            return changes(self.graph, s, t, meaning=self._printed)
         if self.source is not self.graph:  # the points of the other player stand elsewhere
             return ""
         seen = tuple(range(len(self._seen_by_next)))
         for _ in range(outcome.seats_on):
             seen = tuple(k if k < 0 else self._seen_by_next[k] for k in seen)
-        return changes(self.graph, s, t, seen, self.field_text)
+        return changes(self.graph, s, t, seen, self._printed)
 
     def told(self, action: int, number: int, faces: Sequence[int] = ()) -> str:
         """The outcome of an action in the rules' own words, or its throw; empty without words."""

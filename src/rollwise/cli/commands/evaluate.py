@@ -12,18 +12,18 @@ from rollwise.cli.apart import answered_apart
 from rollwise.cli.app import app
 from rollwise.cli.common import (
     policies_of,
+    policy_or_only_one,
     read_game,
     read_state,
     refuse,
     refuse_with_seats,
-    require_policy,
     tell_of_cycles,
 )
 from rollwise.cli.options import (
     STDOUT,
     GameArgument,
     HistoryOption,
-    OnePolicyOption,
+    OptionalPolicyOption,
     ParametersArgument,
     PolicyOption,
     PositionOption,
@@ -97,7 +97,7 @@ SETTINGS = {
 def evaluate(
     game: GameArgument,
     parameters: ParametersArgument = None,
-    policy: OnePolicyOption = None,
+    policy: OptionalPolicyOption = None,
     against: str | None = None,
     method: str | None = None,
     settings: IterativeOption = None,
@@ -128,7 +128,7 @@ def evaluate(
         options["on_sweep"] = print_sweep
     check_history_path(history)
     chosen = read_game(game, parameters)
-    policy = require_policy(chosen, policy)
+    policy = policy_or_only_one(chosen, policy)
     given = {"state": state, "table": table, "method": None if method == "exact" else method}
     if answered_apart(chosen, "evaluate", policy, against, **given, **iterative):
         return

@@ -13,17 +13,17 @@ from rollwise.cli.app import app
 from rollwise.cli.common import (
     Workers,
     policies_of,
+    policy_or_only_one,
     read_game,
     refuse,
     refuse_with_seats,
-    require_policy,
     solve_or_open,
     tell_of_cycles,
 )
 from rollwise.cli.options import (
     GameArgument,
     LoadOption,
-    OnePolicyOption,
+    OptionalPolicyOption,
     ParametersArgument,
     WorkersOption,
 )
@@ -55,7 +55,7 @@ NOT_LARGE = "isn't for games that are played turn by turn: too large for one gra
 def simulate(
     game: GameArgument,
     parameters: ParametersArgument = None,
-    policy: OnePolicyOption = None,
+    policy: OptionalPolicyOption = None,
     against: str | None = None,
     games: int | None = None,
     seed: int | None = None,
@@ -85,7 +85,7 @@ def simulate(
         raise UsageError(f"--games is {games}; it must be at least 1")
     pool = Workers.read(workers)
     chosen = read_game(game, parameters)
-    policy = require_policy(chosen, policy)
+    policy = policy_or_only_one(chosen, policy)
     tell_of_cycles(chosen)
     others = {"workers": workers, "tell": tell, "no_exact": not exact}
     if answered_apart(chosen, "simulate", policy, against, games, seed, load, **others):
