@@ -490,7 +490,7 @@ def test_limits_that_are_fractions(tmp_path):
 
 
 def test_a_contest_of_a_game_for_three_says_what_it_takes():
-    with pytest.raises(UsageError, match="game for 3: it is decided between players .* for one player"):
+    with pytest.raises(UsageError, match="game for 3: it is decided .* for one player"):
         solve_contest(rollwise.Contest(MANY, 2))
     with pytest.raises(UsageError, match=r"one player or two; rollwise.solve\(game\) finds"):
         rollwise.build(MANY)
