@@ -316,7 +316,7 @@ def test_compare():
     assert "the method is for one player" in told
     told = output("compare", *SEVEN, "--methods", "value-iteration,exact")
     assert "claimed error: the threshold at which the method stopped" in told
-    assert "no bound, but for exact: a proved bound" in told
+    assert "no bound (that of exact is proved)" in told
     assert "claimed error: a bound" in output("compare", *SEVEN, "--methods", "exact")
     assert not two["rows"][1]["optimal_policy"]
     assert "policy-iteration" in output("compare", *SEVEN)

@@ -165,8 +165,8 @@ class Game:
         keeps it up loses (both players, if they keep passing the turn). A game for points needs
         none: rounds with a cost are allowed, since endless play loses without bound.
     discount : number
-        The chance that play goes on after a move, from 0 to 1, which rollwise applies to rules
-        written as without it; it may be a parameter. A later reward or win counts less by this
+        The chance that play goes on after a move, from 0 to 1; it may be a parameter. Rules are
+        written without it, and rollwise applies it. A later reward or win counts less by this
         factor. Otherwise play ends: for points without another reward, in a solitaire game of wins
         with a loss, in a game of two with a draw. A float is its decimal digits, 0.99 is 99/100. It
         is applied once, also where a rule reads the number.

@@ -279,7 +279,7 @@ class Compared(GameDocument, frozen=True, kw_only=True, tag="rollwise/compare/1"
         said = [row for row in self.rows if row.claimed_error is not None]
         proved = [row.method for row in said if row.claim_is_bound]
         if len(proved) < len(said):
-            but = f", but for {' and '.join(proved)}: a proved bound" if proved else ""
+            but = f" (that of {' and '.join(proved)} is proved)" if proved else ""
             yield (
                 "claimed error: the threshold at which the method stopped, a solver's tolerance or "
                 f"a standard error; no bound{but}"
