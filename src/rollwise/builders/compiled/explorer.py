@@ -440,28 +440,39 @@ class Explorer:
         found: np.ndarray = self._within.reached[: self.n_states]
         return found
 
-    def run(self, stop: int | None = None, *, soon: bool = False) -> bool:
+    def run(
+        self,
+        stop: int | None = None,
+        *,
+        soon: bool = False,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> bool:
         """Expand states, up to the number `stop`; return whether states remain.
 
         Parameters
         ----------
         soon : bool
             This takes a negligible time: the states are few, and were expanded before.
+        progress : callable, optional
+            Called with the numbers of expanded and found states before it begins.
         """
+        self._call["states"] = 0
+        try:
+            if progress is not None:
+                progress(self.place, self.n_states)
+            return self._run(stop, soon)
+        except KeyboardInterrupt as stopped:
+            stopped.add_note(self._whereabouts())
+            raise
+
+    def _run(self, stop: int | None, soon: bool) -> bool:
         stop = self.place + self._chunk() if stop is None else stop
         self._table.reconsider(self.graph.states, self.n_states)
         # The kernel returns where it needs more room, and goes on from the same state.
         while self.place < stop:
             box = self._table.box.copy()
             self._call["states"] = 0  # until the kernel, which may need compiling, has begun
-            try:
-                if soon:
-                    ending = self._explore(stop)
-                else:
-                    ending = heard(self._explore, stop, watch=self.watch())
-            except KeyboardInterrupt as stopped:
-                stopped.add_note(self._whereabouts())
-                raise
+            ending = self._explore(stop) if soon else heard(self._explore, stop, watch=self.watch())
             if ending == explore.DONE:
                 return False
             if ending == explore.LIMIT_REACHED:
@@ -648,9 +659,7 @@ def build_compiled(
     explorer = Explorer(rules, roots, max_states)
     more = True
     while more:
-        if progress is not None:
-            progress(explorer.place, explorer.n_states)
-        more = explorer.run()
+        more = explorer.run(progress=progress)
     arrays = explorer.arrays()
     chosen, key = sample(arrays.states), reads_of(rules).whole_key.text
     compare(rules, arrays, arrays.states, chosen[-FEW_MORE:] if key in _COMPARED else chosen)
