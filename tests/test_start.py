@@ -121,10 +121,11 @@ def test_games_of_others_are_found_and_replace_none_of_ours(monkeypatch):
     assert games.find("piglet") is Piglet  # whose module has another name
 
 
-def test_a_game_named_like_its_module_is_found_without_the_others():
+def test_a_game_is_found_without_the_others():
     modules = [f"rollwise.games.{name}" for name in ("pig", "craps", "threes", "super_six")]
-    assert loaded_by(SMALL, modules) == modules
+    assert loaded_by(["games"], modules) == modules
     assert loaded_by(["solve", "craps"], modules) == ["rollwise.games.craps"]
+    assert loaded_by(SMALL, modules) == ["rollwise.games.pig"]  # piglet is in its file
 
 
 KERNEL_FILE = """

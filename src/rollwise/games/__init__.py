@@ -9,6 +9,7 @@ distributions register games under the entry point group ``rollwise.games``.
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import importlib
 import inspect
@@ -63,11 +64,19 @@ def _own(module: str) -> dict[str, type[Game]]:
     return {cls.name: cls for cls in games if cls.start is not Game.start}  # no bases of others
 
 
-def _named_like_its_module(reference: str) -> type[Game] | None:
-    """A game of this package with the name of its module, found without reading other modules."""
-    module = reference.replace("-", "_")
-    own = {info.name for info in pkgutil.iter_modules(__path__)}
-    return _own(module).get(reference) if module in own else None
+@functools.cache
+def _of_this_package(name: str) -> type[Game] | None:
+    """A game of this package. Modules without its name, or such a class, are not loaded."""
+    modules = {info.name for info in pkgutil.iter_modules(__path__)}
+    module = name.replace("-", "_")
+    if module in modules and (game := _own(module).get(name)) is not None:
+        return game
+    for module in sorted(modules):
+        text = Path(__file__).with_name(f"{module}.py").read_text(encoding="utf-8").lower()
+        is_in = name in text or name.replace("-", "") in text  # a class TwoDicePig is two-dice-pig
+        if is_in and (game := _own(module).get(name)) is not None:
+            return game
+    return None
 
 
 def names_a_file(reference: str) -> bool:
@@ -114,7 +123,7 @@ def find_installed(name: str) -> type[Game]:
     ------
     UnknownGame
     """
-    game = _named_like_its_module(name)
+    game = _of_this_package(name)
     if game is not None:
         return game
     games = available() | available(hidden=True)
