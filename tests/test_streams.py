@@ -79,6 +79,15 @@ def test_closed_streams():
     assert "piglet" in done.stdout
 
 
+@pytest.mark.skipif(os.name != "posix", reason="streams of a shell")
+def test_a_game_without_an_input_is_stopped_and_kept(tmp_path):
+    words = [sys.executable, "-m", "rollwise", "play", "piglet", "target=3", "--seed", "1"]
+    shell = ["sh", "-c", '"$@" <&-', "sh", *words]
+    done = subprocess.run(shell, capture_output=True, text=True, cwd=tmp_path)
+    assert "Traceback" not in done.stderr
+    assert "rollwise play piglet --resume piglet.game" in done.stderr
+
+
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="a device without an end")
 @pytest.mark.parametrize(
     "words",

@@ -80,7 +80,12 @@ def _codec(name: str) -> codecs.CodecInfo | None:
 
 
 def prepare() -> None:
-    """Have standard output and error print something for every character."""
+    """Have standard output and error print something for every character.
+
+    A closed standard input is replaced by an empty one.
+    """
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115
     if sys.stderr is None:  # closed: error messages have no reader
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     if sys.stdout is None:
