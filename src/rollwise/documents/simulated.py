@@ -32,6 +32,7 @@ from rollwise.numbers.printed import (
     in_common,
     percent,
     percents,
+    rounded,
 )
 
 if TYPE_CHECKING:
@@ -341,7 +342,7 @@ class Ranked(GameDocument, frozen=True, kw_only=True, tag="rollwise/tournament/1
     def blocks(self) -> Iterator[str | Rows]:
         is_score, simulated = self.unit != "win probability", self.kind == "estimated"
         exactly, roughly = (column, estimated) if is_score else (percents, estimated_chance)
-        cell: Callable[[Any], str] = "{:.6f}".format if is_score else percent
+        cell: Callable[[Any], str] = rounded if is_score else percent
         if self.seatings:
             yield from self._seatings(exactly, roughly, cell)
             return
