@@ -362,6 +362,7 @@ class Handicapped(GameDocument, frozen=True, kw_only=True, tag="rollwise/handica
     even: Annotated[float, about("the result of a seat in an even game")]
     nearest: list[NearestHead]
     apart: Annotated[list[int], about("head starts with a position that no play reaches")]
+    start: Annotated[dict[str, int], about("the same fields at the start of the game")]
     heads: list[HeadStart]
     equally_good: EquallyGood | None
 
@@ -388,6 +389,8 @@ class Handicapped(GameDocument, frozen=True, kw_only=True, tag="rollwise/handica
             out = ", and all are on one side of it" if near.outside else ""
             name = moving(None if near.seat is None else near.seat - 1)
             yield f"{name}, {self.field}={near.points} is nearest to even{out}"
+        if not any(set(self.start.values()) == {head.points} for head in self.heads):
+            yield f"the game itself starts with {state_text(self.start)}: no row has that start"
         if any(None in head.seats for head in self.heads):
             yield "-: no play comes to that position"
         elif self.apart:
