@@ -506,7 +506,7 @@ class Exploited(GameDocument, frozen=True, kw_only=True, tag="rollwise/exploit/1
         if not self.states_that_differ:
             yield f"It differs from {safe} nowhere."
             return
-        yield f"It differs from {safe} in {self.states_that_differ:,} positions:"
+        yield f"It differs from {safe} in {how_many(self.states_that_differ, 'position')}:"
         words = ("position", "safest" if whose else "optimal", "instead")
         differences = (
             (state_text(one.state), one.optimal, one.best, f"{scale * one.gain:z.4f}")
