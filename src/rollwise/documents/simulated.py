@@ -356,9 +356,8 @@ class Ranked(GameDocument, frozen=True, kw_only=True, tag="rollwise/tournament/1
         sure = "exact, certified ± the error before rounding"
         if simulated:
             each = "pair" if self.both else "policy"
-            sure = (
-                f"{how_many(self.games, 'game')} a {each}, seed {self.seed}, ± the standard error"
-            )
+            games = how_many(self.games or 0, "game")
+            sure = f"{games} a {each}, seed {self.seed}, ± the standard error"
         yield f"{self.unit}, {sure}" if self.unit == AVERAGE else sure
         standings = self.standings or []
         results = [as_number(one.result) for one in standings]
@@ -391,7 +390,7 @@ class Ranked(GameDocument, frozen=True, kw_only=True, tag="rollwise/tournament/1
         results, among = self.results or [], self.among or []
         if self.standard_errors:
             numbers = list(map(str, map(roughly, results, self.standard_errors)))
-            games = f" of {how_many(self.games, 'game')} each, seed {self.seed}"
+            games = f" of {how_many(self.games or 0, 'game')} each, seed {self.seed}"
             sure = "estimated ± the standard error"
         else:
             numbers, worst = in_common(exactly(results, as_number(self.error_bound)))
