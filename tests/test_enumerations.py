@@ -175,6 +175,9 @@ def test_pictures_name_members(sheet):
     boxes = solution.plot("boxes", where="steps == 0")
     assert list(boxes.layout.yaxis.ticktext) == ["red", "green", "dark_blue"]
     assert any("dark_blue<br>" in text for trace in boxes.data for text in trace.text or ())
+    decision = solution.plot("graph", state=(1, 0, 0, 1))
+    texts = " ".join(note.text for note in decision.layout.annotations)
+    assert all(f"{word}·green·red·0" in texts for word in ("red", "green", "dark_blue"))
     # only the steps have a bar, of three parts
     assert Cards(solution).html(0, "the first").count('height="16.0"') == 3
 
@@ -186,6 +189,24 @@ def test_an_axis_of_flags_names_each_number_as_tables_do():
 
 
 FLAGS = RULES.replace("IntEnum", "IntFlag").replace("RED = 0", "RED = 2").replace("= 7", "= 4")
+
+
+def test_a_rival_without_a_score_is_told_in_words():
+    """A contest shows no made-up number for it, and takes the word where states are typed."""
+    contest = create(find("threes"), {"as": "contest", "dice": "1"})
+    solution = rollwise.solve(contest)
+    assert "rival=unplayed" in str(solution.advise(contest.start()))
+    assert "unplayed" in solution.plot("value").to_json()
+    words = ("threes", "as=contest", "dice=1")
+    rows = output("table", *words, "--where", "rival == unplayed").splitlines()
+    assert "-1" not in rows[1].split()
+    assert "unplayed" in rows[1].split()
+    assert json.loads(output("advise", *words, "--json"))["state"]["rival"] == -1
+
+
+def test_a_form_has_the_field_texts_of_its_game():
+    tiles = create(find("shut-the-box"), {"as": "contest", "tiles": "9"})
+    assert tiles.field_text("open", 530) == tiles.inner.field_text("open", 530) != ""
 
 
 def test_exported_data_have_the_numbers_of_members(sheet, tmp_path):

@@ -198,3 +198,11 @@ def test_what_can_be_set_aside(scoring, weight):
             assert moves.ways[k] == count
             found = zip(moves.points[here].tolist(), moves.dice[here].tolist(), strict=True)
             assert sorted(found) == results
+
+
+def test_dice_that_are_left_unthrown_are_no_zeros():
+    """In the list of throws of a position with fewer dice."""
+    solution = solve(Farkle(target=300))
+    fewer = next(s for s in solution.graph.view if s.throws and s.named["dice"] == 2)
+    told = [line.split()[:3] for line in str(solution.advise(fewer.address["state"])).split("\n")]
+    assert told[2] == ["1", "1", "2.7778"]

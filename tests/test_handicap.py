@@ -123,6 +123,17 @@ def test_komi_is_the_head_start_of_the_second_player():
         assert head.seats[1].value == pytest.approx(1 - first, abs=1e-12)
 
 
+def test_rows_without_the_start_of_the_game_say_so():
+    """With a komi the start has different points; a row with the start needs no word."""
+    game = ("handicap", "red-light", "target=4", "greens=4", "reds=2", "--points", "banked=0..1")
+    told = "the game itself starts with banked=0, rival=1: no row has that start"
+    assert told in output(*game)
+    assert json.loads(output(*game, "--json"))["start"] == {"banked": 0, "rival": 1}
+    assert "no row has" not in output(*game, "komi=0")
+    rival = ("threes", "dice=1", "as=contest", "--points", "rival,score=0..1")
+    assert "starts with rival=unplayed, score=0:" in output("handicap", *rival)
+
+
 # ---- the designer's bench: parameters that are looked for, and what a change of rules does
 
 
@@ -162,6 +173,20 @@ def test_a_wider_range_is_advised_where_the_rules_allow_one():
         assert (wider in said) == is_advised
         found = tuned("piglet", [f"target={values}"], "max value")
         assert found.at_the_end == ["target"] * is_advised
+
+
+def test_truth_values_are_printed_as_words():
+    """Also if they are typed as numbers or as other words."""
+    for tried in ("0..1", "no,yes", "false,true"):
+        said = output("tune", "threes", "dice=1", "--vary", f"skip={tried}").split("\n")
+        assert [line.split()[0] for line in said[1:3]] == ["false", "true"]
+
+
+def test_the_chance_in_a_game_for_one_is_that_of_the_player():
+    assert output("tune", "gamblers-problem", "--vary", "goal=100").split()[1] == "win_probability"
+    assert output("tune", "piglet", "--vary", "target=2").split()[1] == "first_player"
+    aim = ("--for", "first_player = 0.4")
+    assert "40.0000 %" in output("tune", "gamblers-problem", "--vary", "goal=100", *aim)
 
 
 def test_without_a_goal_the_games_are_listed():

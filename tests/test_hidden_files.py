@@ -220,6 +220,17 @@ def test_a_played_game(monkeypatch):
     assert "the game is left unfinished" in output("play", "kuhn-poker", "--seed", "3")
 
 
+def test_actions_that_are_numbers_have_no_places_in_the_menu(monkeypatch):
+    """A card is shown once and typed as its number, whatever cards are left."""
+    monkeypatch.setattr("sys.stdin", io.StringIO("1\n1\n2\nq\n"))
+    told = output("play", "dice-goofspiel", "cards=3", "--seed", "1")
+    assert "1, 2, 3 (hint" in told
+    assert "2, 3 (hint" in told
+    assert "'1' can't be done here; the choices are 2, 3" in told
+    monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
+    assert "1 check, 2 bet (hint" in output("play", "kuhn-poker", "--seed", "3")
+
+
 def test_a_report_holds_both_strategies(tmp_path):
     place = tmp_path / "r.html"
     output("report", "kuhn-poker", "--out", str(place))

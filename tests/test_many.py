@@ -188,7 +188,7 @@ def test_simulated_shares_are_the_exact_ones():
     shown = dataclasses.replace(played, exact=exact)
     told = "\n".join(seats_match_document(found.graph, shown).blocks())
     assert re.search(r"\(estimated; exact \S+ %, certified ± \S+ % before rounding\)", told)
-    assert re.search(r"\S+ ± \S+ actions in a game \(estimated\)", told)
+    assert re.search(r"\S+ ± \S+ moves in a game \(estimated\)", told)
     with pytest.raises(UsageError, match="2 policies were given"):
         evaluate_seats(found.graph, seated[:2])
     with pytest.raises(PolicyError, match="no policy 'best'"):

@@ -343,8 +343,8 @@ def test_the_numbers_of_several_players_go_round_the_table():
         for action in after_throw.actions
     ]
     assert told == [
-        "Ann plays light: lit 0 → 2, turns_left 6 → 5; the turn passes to Bob",
-        "Ann plays blow: next_lit 1 → 0, turns_left 6 → 5; the turn passes to Bob",
+        "Ann plays light: lit 0 → 2, turns left 6 → 5; the turn passes to Bob",
+        "Ann plays blow: next lit 1 → 0, turns left 6 → 5; the turn passes to Bob",
     ]
 
 

@@ -297,6 +297,14 @@ def test_chances_of_two_actions_stand_beside_each_other():
     assert min(np.diff(sorted(row)).min() for row in rows.values() if len(row) > 1) > 30
 
 
+@pytest.mark.parametrize("kind", ["policy", "boxes", "regret"])
+def test_a_picture_of_decisions_says_that_it_has_no_other_positions(kind):
+    """In Piglet nothing else can be done at the beginning of a turn."""
+    told = "Positions without a choice are left out."
+    assert told in plot(solved(Piglet(target=3)), kind).layout.meta["alt"]
+    assert told not in plot(solved(HareAndTortoise(steps=4)), kind).layout.meta["alt"]
+
+
 def unpacked(text, name):
     """What a page holds under a name."""
     data = re.search(rf'<script type="text/plain" id="{name}">([A-Za-z0-9+/=]+)</script>', text)

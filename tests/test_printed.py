@@ -29,6 +29,7 @@ from rollwise.numbers.printed import (
     in_common,
     in_runs,
     percents,
+    rounded,
     scaled,
     with_minus,
 )
@@ -253,6 +254,18 @@ def test_zeros_have_no_more_digits_than_doubles():
     """However small their bounds are."""
     assert [row.number for row in column([0.0, 0.0], [3.7e-23, 0.0])] == ["0.000000000000000"] * 2
     assert column([0.0, 1e-20], [3.7e-23, 0.0])[1].number == "0.00000000000000000001000"
+    assert str(certified(0.0, 1e-290)) == "0.000000000000000 ± 1.0e-15"
+    assert str(certified(-1e-300, 1e-290)) == "0 ± 1.0e-15"
+    assert percents([0.0], [1e-290])[0].sure == "certified ± 1.0e-15 % before rounding"
+    assert str(certified(1e-20, 1e-30)) == "1.00000000000e-20 ± 1.1e-30"
+
+
+def test_a_number_rounded_to_zero_has_no_sign():
+    assert [rounded(number) for number in (-1e-9, 0.5, -0.5)] == [
+        "0.000000",
+        "0.500000",
+        "-0.500000",
+    ]
 
 
 def test_a_value_beyond_a_certain_win_or_loss_has_a_chance_from_0_to_1() -> None:

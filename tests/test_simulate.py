@@ -75,6 +75,16 @@ class Cell(NamedTuple):
     place: int
 
 
+def test_a_single_game_is_told_without_a_plural_and_without_an_infinite_error():
+    """And a game for one, of one turn, without its number of turns."""
+    told = output("simulate", "threes", "dice=2", "--policy", "optimal", "--games", "1")
+    assert "optimal: 1 game\n" in told
+    assert "(a single game: error unknown)" in told
+    assert "inf" not in told
+    assert "turns" not in told
+    assert "turns" in output("simulate", "piglet", "target=2", "--games", "2", "--policy", "random")
+
+
 def test_policies_that_play_alike_have_the_names_that_were_typed():
     match = simulate(Toss(), "random", "optimal", games=4)
     assert (match.policy, match.against) == ("random", "optimal")

@@ -22,7 +22,7 @@ from rollwise.boards import Board, Cell, numbered, text_board
 from rollwise.errors import ParameterError, UsageError, another_kind
 from rollwise.faults import one_line, shown
 from rollwise.graph.layout import field_words, fields_of_sets, member_words
-from rollwise.graph.naming import SetWords, in_fields
+from rollwise.graph.naming import SetWords, faces_thrown, field_label, in_fields
 from rollwise.hooks import HOOKS
 from rollwise.parameters import ParameterSpec, Value, parameter_specs, word_of
 from rollwise.parameters import parameter as parameter
@@ -318,7 +318,8 @@ class Game:
             is_printed = isinstance(field, tuple) or isinstance(words.get(name), SetWords)
             return "" if is_printed else self.field_text(name, field)
 
-        text = ", ".join(f"{name} {meaning(name, field) or field}" for name, field in named)
+        parts = (f"{field_label(name)} {meaning(name, field) or field}" for name, field in named)
+        text = ", ".join(parts)
         if len(named) == len(fields):
             return text
         return f"{text}, all else 0" if text else "all 0"
@@ -366,9 +367,7 @@ class Game:
         are left out.
         """
         faces = throw if isinstance(throw, tuple) else (throw,)
-        while len(faces) > 1 and faces[-1] == 0 and any(faces):
-            faces = faces[:-1]
-        return spoken(map(self.face_name, faces))
+        return spoken(map(self.face_name, faces_thrown(faces)))
 
     def throw_cells(self, throw: Any) -> Sequence[Cell]:
         """The dice of a throw as a row of cells: see `rollwise.boards`.

@@ -78,6 +78,8 @@ class Handicap(InWords):
         The result of each seat in an even game: an equal part of the wins, or of the payoffs.
     apart : tuple of int
         The head starts with a position that no play reaches, solved as a start of its own.
+    start : dict of str to int
+        The same fields at the start of the game.
     ties : Ties or None
         The effect of the choice among equally good actions of an optimal policy.
     subject : StateGraph
@@ -91,6 +93,7 @@ class Handicap(InWords):
     heads: tuple[Head, ...]
     even: float
     apart: tuple[int, ...]
+    start: dict[str, int]
     ties: Ties | None = None
     subject: StateGraph | None = dataclasses.field(default=None, repr=False, compare=False)
 
@@ -187,7 +190,11 @@ def handicap(
     ]
     ties = ties_between(graph, mine, theirs, [state for state, _ in places])
     of_others, names = tuple(fields[1:]), (mine.name, theirs.name)
-    return Handicap(fields[0], of_others, *names, tuple(heads), even, tuple(apart), ties, graph)
+    own = graph.view[0].named
+    start = {name: own[name] for name in fields}
+    return Handicap(
+        fields[0], of_others, *names, tuple(heads), even, tuple(apart), start, ties, graph
+    )
 
 
 def _even(graph: StateGraph) -> float:

@@ -25,7 +25,8 @@ from rollwise.graph.policies import ties_in_play
 from rollwise.simulate.match import expected_lengths
 
 MEASURES = {
-    "first_player": "the first player's win probability (in a game for one, the player's)",
+    "first_player": "the first player's win probability",
+    "win_probability": "the win probability of the player (of two or more, the first)",
     "value": "the value of the start: points, or a payoff; the average of play without an end; of "
     "three or more the first player's win probability or payoff",
     "turns": "turns of a game of best play",
@@ -34,8 +35,8 @@ MEASURES = {
     "skill": "the players' share of the result's variance (see `balance`); players "
     "move at random, are greedy, or play best",
 }
-CHANCES = ("first_player", "draws")  # the others are no probabilities
-OF_THE_START = ("first_player", "value")  # known from an answer by layers as well
+CHANCES = ("win_probability", "first_player", "draws")  # the others are no probabilities
+OF_THE_START = ("win_probability", "first_player", "value")  # known from an answer by layers too
 MOST_POINTS = 10_000
 _AIM = re.compile(r"(?:(min|max)\s+)?(\w+)(?:\s*=\s*(\S+))?")
 NUMBER = r"\d+(?:\.\d+|/0*[1-9]\d*)?"
@@ -341,6 +342,8 @@ def _amounts(
     solution = solve(game)
     gain = None if solution.profile is None else solution.profile.deviation_gain
     every = ["value"] if solution.win_probability is None else OF_THE_START
+    if solution.space.players > 1:
+        every = [name for name in every if name != "win_probability"]
     return {
         one: (*amount_of(one, solution), has_ties(one, solution), gain, caps_of(game))
         for one in ([measure] if measure else every)

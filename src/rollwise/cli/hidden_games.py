@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -400,7 +399,10 @@ def _ask(answer: Answer, situation: Situation, coach: str) -> int | None:
         _say(f"  {words}")
     if coach == "always":
         _hint(answer, situation)
-    named = ", ".join(f"{n} {name}" for n, name in enumerate(situation.names, 1))
+    labels = range(len(situation.names))
+    menu = Vocabulary(labels, dict(enumerate(situation.names)))
+    marks = [f"{n + 1} " if menu.menus_are_numbered else "" for n in labels]
+    named = ", ".join(map("{}{}".format, marks, situation.names))
     while True:
         _say(f"{named} (hint: the coach, help: the rules, q: leave)")
         try:
@@ -415,23 +417,9 @@ def _ask(answer: Answer, situation: Situation, coach: str) -> int | None:
             _say(answer.game.description)
         else:
             try:
-                return _chosen(situation.names, text)
+                return menu.find_typed(labels, text, in_menu=True)
             except UsageError as error:
                 _say(str(error))
-
-
-def _chosen(names: Sequence[str], text: str) -> int:
-    """The index of an action, typed as its name, its number, or the beginning of its name.
-
-    Raises
-    ------
-    UsageError
-        The text is no action, or could be several. The message lists the actions.
-    """
-    if text not in names and text.isdecimal() and 1 <= int(text) <= len(names):
-        return int(text) - 1
-    labels = range(len(names))
-    return Vocabulary(labels, dict(enumerate(names))).find_typed(labels, text)
 
 
 def _hint(answer: Answer, situation: Situation) -> None:

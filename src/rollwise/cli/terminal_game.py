@@ -27,6 +27,7 @@ from rollwise.coach.tally import Tally, counted, policy_losses, score_bins
 from rollwise.documents.played import Figures, GameLedger, MoveAccount, ledger_document
 from rollwise.errors import OutputError, UsageError
 from rollwise.game import Game
+from rollwise.graph.naming import faces_thrown
 from rollwise.machine.atomic_files import check_place, write_text
 from rollwise.words.narration import YOU
 
@@ -112,7 +113,7 @@ def _retell(console: Console, figures: Figures, moves: list[MoveAccount]) -> Non
         (
             str(move.move),
             Text(move.player),
-            Text(" ".join(map(str, [move.action, *move.dice]))),
+            Text(" ".join(map(str, [move.action, *faces_thrown(move.dice)]))),
             Text(move.outcome),
             figures.gain(move.skill),
             figures.gain(move.luck),

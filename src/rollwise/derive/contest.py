@@ -28,6 +28,7 @@ from rollwise.derive.derived_game import DerivedGame
 from rollwise.errors import RulesError, TooManyStates
 from rollwise.game import outcomes_rule
 from rollwise.graph import StateGraph
+from rollwise.graph.layout import field_words
 from rollwise.parameters import ParameterSpec
 from rollwise.then import AGAIN, DRAW, LOSE, PASS, WIN, ending_points, is_over
 
@@ -92,6 +93,11 @@ class Duel(DerivedGame):
         """The score to beat while there is none."""
         low, _ = points_to_come(self.inner_graph, whole_points(self.inner_graph))
         return min(-1, int(low[0]) - 1)
+
+    @property
+    def added_members(self) -> dict[str, dict[str, int]]:
+        """The word for the score of a rival who plays second."""
+        return {"rival": {"unplayed": self.nothing_yet}}
 
     def describe_added(self, s: Any) -> str:
         """The points made so far, and the score to beat."""
@@ -160,4 +166,5 @@ class Duel(DerivedGame):
             players=2,
             objective="win",
             n_border=0,
+            words=field_words(self),
         )

@@ -166,6 +166,11 @@ class DerivedGame(Game):
         kind = type(self.inner.start())
         return kind(*s[: len(kind._fields)])
 
+    @property
+    def added_members(self) -> Mapping[str, dict[str, int]]:
+        """The numbers of added fields that have words, as members of an enumeration have them."""
+        return {}
+
     def describe_added(self, s: Any) -> str:
         """The added fields in words, for players."""
         raise NotImplementedError(f"{type(self).__name__} has no describe_added()")
@@ -173,6 +178,12 @@ class DerivedGame(Game):
     def describe(self, s: Any) -> str:
         """The inner game's description, and then the added fields."""
         return f"{self.inner.describe(self.inner_state(s))}; {self.describe_added(s)}"
+
+    def field_text(self, name: str, number: int) -> str:
+        """The inner game's text, or the word for a number in an added field."""
+        if name in self.added_fields:
+            return super().field_text(name, number)
+        return self.inner.field_text(name, number)
 
     def validate(self) -> None:
         """Check the parameters of the inner game and of the form.

@@ -36,7 +36,7 @@ from rollwise.documents.model import (
     unit,
 )
 from rollwise.documents.solved import Draws, Seats, Unit, exactly, kind_of, seats_worth
-from rollwise.graph.naming import state_text
+from rollwise.graph.naming import faces_thrown, state_text
 from rollwise.graph.view import TIED
 from rollwise.numbers.printed import (
     as_text,
@@ -129,7 +129,7 @@ class Advised(GameDocument, frozen=True, kw_only=True, tag="rollwise/advise/1"):
         if self.throws:
             cells = []
             for row, one in zip(self.throws, worth, strict=True):
-                throw = " ".join(map(str, row.throw))
+                throw = " ".join(map(str, faces_thrown(row.throw)))
                 chance = percent(as_number(row.probability))
                 cells.append((throw, chance, row.action, one.number))
             yield Rows(("throw", "chance", "action", self.unit), cells, ("throw", "action"))
@@ -189,7 +189,7 @@ class Advised(GameDocument, frozen=True, kw_only=True, tag="rollwise/advise/1"):
             shown, worst = seats_text(row, bound)
             if isinstance(row, ThrowRow):
                 chance = percent(as_number(row.probability))
-                first = [" ".join(map(str, row.throw)), chance, row.action]
+                first = [" ".join(map(str, faces_thrown(row.throw))), chance, row.action]
             else:
                 first = [row.action, share_text(row.probability) if row.probability else ""]
             cells.append((*first, *shown))

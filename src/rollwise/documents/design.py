@@ -362,6 +362,7 @@ class Handicapped(GameDocument, frozen=True, kw_only=True, tag="rollwise/handica
     even: Annotated[float, about("the result of a seat in an even game")]
     nearest: list[NearestHead]
     apart: Annotated[list[int], about("head starts with a position that no play reaches")]
+    start: Annotated[dict[str, int], about("the same fields at the start of the game")]
     heads: list[HeadStart]
     equally_good: EquallyGood | None
 
@@ -388,6 +389,8 @@ class Handicapped(GameDocument, frozen=True, kw_only=True, tag="rollwise/handica
             out = ", and all are on one side of it" if near.outside else ""
             name = moving(None if near.seat is None else near.seat - 1)
             yield f"{name}, {self.field}={near.points} is nearest to even{out}"
+        if not any(set(self.start.values()) == {head.points} for head in self.heads):
+            yield f"the game itself starts with {state_text(self.start)}: no row has that start"
         if any(None in head.seats for head in self.heads):
             yield "-: no play comes to that position"
         elif self.apart:
@@ -503,7 +506,7 @@ class Exploited(GameDocument, frozen=True, kw_only=True, tag="rollwise/exploit/1
         if not self.states_that_differ:
             yield f"It differs from {safe} nowhere."
             return
-        yield f"It differs from {safe} in {self.states_that_differ:,} positions:"
+        yield f"It differs from {safe} in {how_many(self.states_that_differ, 'position')}:"
         words = ("position", "safest" if whose else "optimal", "instead")
         differences = (
             (state_text(one.state), one.optimal, one.best, f"{scale * one.gain:z.4f}")

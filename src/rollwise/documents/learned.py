@@ -37,6 +37,7 @@ from rollwise.numbers.printed import (
     column,
     estimated,
     estimated_chance,
+    how_many,
     in_common,
     percent,
     percents,
@@ -210,7 +211,7 @@ class LearnedPolicy(GameDocument, frozen=True, kw_only=True, tag="rollwise/learn
         what, is_score = str(self.estimate_name), self.estimate_name != "win_rate"
         what = what.replace("_", " ")
         yield (
-            f"{self.title}: {self.games:,} games learned by {self.method} "
+            f"{self.title}: {how_many(self.games, 'game')} learned by {self.method} "
             f"(M {self.explore:g}, seed {self.seed}, workers {self.workers})"
         )
         yield f"  {self.states_seen:,} of {self.states:,} positions were seen"
@@ -277,7 +278,7 @@ class LearnedPolicy(GameDocument, frozen=True, kw_only=True, tag="rollwise/learn
     def _seats(self, gains: Sequence[float | None]) -> Iterator[str]:
         """The result of each seat, and the gain of its best response."""
         yield (
-            f"{self.title}: {self.games:,} games of self-play, M {self.explore:g}, "
+            f"{self.title}: {how_many(self.games, 'game')} of self-play, M {self.explore:g}, "
             f"seed {self.seed}; {self.states_seen:,} states with a choice were seen"
         )
         gets, could = ("gets on average", "get") if self.payoffs else ("wins", "win")

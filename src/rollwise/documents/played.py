@@ -29,6 +29,7 @@ from rollwise.documents.simulated import Mean
 from rollwise.documents.solved import Unit
 from rollwise.game import Game
 from rollwise.graph import sign_of, win_probability
+from rollwise.graph.naming import faces_thrown
 from rollwise.numbers.printed import (
     POINTS,
     between,
@@ -368,7 +369,7 @@ class GameLedger(GameDocument, frozen=True, kw_only=True, tag="rollwise/play/1")
                 str(move.line),
                 move.player,
                 move.position,
-                " ".join(map(str, [move.action, *move.dice])),
+                " ".join(map(str, [move.action, *faces_thrown(move.dice)])),
                 move.outcome,
                 figures.cost(move.cost) if move.mistake else "",
                 figures.gain(move.skill),

@@ -13,6 +13,7 @@ from rollwise.boards import MOST_FIELDS
 from rollwise.documents.model import Bound, Chance, Cost, GameDocument, Part, State, Value, about
 from rollwise.errors import RollwiseError, UnknownState
 from rollwise.graph.layout import StateLayout
+from rollwise.graph.naming import field_label
 
 MOST_ROWS = 2  # of tiles, on the small board of a listed game
 MOST_ON_TILE = 3  # characters
@@ -189,7 +190,7 @@ def start_document(game: Game) -> Boards:
     whole: dict[str, list[str]] = {}  # the fields of a tuple together
     for name, n in zip(layout.columns, row, strict=True):
         text = words.field_text(name, n) or str(n)
-        whole.setdefault(name.partition(".")[0].replace("_", " "), []).append(text)
+        whole.setdefault(field_label(name.partition(".")[0]), []).append(text)
 
     def cell(text: str) -> Cell:
         # the tiles of many rows would be too small for their numbers, and all for a word

@@ -29,9 +29,11 @@ from rollwise.numbers.printed import (
     column,
     estimated,
     estimated_chance,
+    how_many,
     in_common,
     percent,
     percents,
+    rounded,
 )
 
 if TYPE_CHECKING:
@@ -65,6 +67,8 @@ class Mean(Part, frozen=True):
         roughly, exactly = (estimated_chance, percents) if is_share else (estimated, column)
         if self.is_alike:
             text = f"{roughly(as_number(self.mean), 0.0).number} ({ALIKE})"
+        elif math.isinf(as_number(self.standard_error)):
+            text = f"{as_number(self.mean):g} (a single game: error unknown)"
         else:
             text = str(roughly(as_number(self.mean), as_number(self.standard_error)))
         if self.exact is not None and self.exact_bound is not None:
@@ -134,20 +138,23 @@ class PlayedSide(Part, frozen=True):
     def lines(self, score: str) -> Iterator[str]:
         """Wins, scores and lengths; `score` is the word for a score."""
         pair = f"{self.first} first, {self.second} second" if self.second else self.first
-        yield f"{pair}: {self.games:,} games"
+        yield f"{pair}: {how_many(self.games, 'game')}"
         if self.win_rate is not None:
             who = "the first player wins" if self.second else "wins"
             yield f"  {who} {self.win_rate.text(is_share=True)}"
             yield f"    {self.win_rate.interval(is_share=True)}"
-            draws = f", {self.draws:,} draws" if self.draws else ""
+            draws = f", {how_many(self.draws, 'draw')}" if self.draws else ""
             yield f"    {self.wins:,} won, {self.losses:,} lost{draws}"
         if self.score is not None:
             of = " of the first player" if self.second else ""
             yield f"  {score}{of} {self.score.text()}"
-            if not self.score.is_alike:
+            if math.isfinite(as_number(self.score.standard_error)):
                 yield f"    {self.score.interval()}"
             yield from self._score_lines()
-        for name, one in (("turns", self.turns), ("moves", self.moves)):
+        lengths = {"turns": self.turns, "moves": self.moves}
+        if not self.second and self.turns.longest == 1:  # one player, whose game is one turn
+            del lengths["turns"]
+        for name, one in lengths.items():
             yield f"  {name} {one.text()}; {one.shortest} to {one.longest}, median {one.median}"
 
     def _score_lines(self) -> Iterator[str]:
@@ -202,7 +209,7 @@ class Simulated(GameDocument, frozen=True, kw_only=True, tag="rollwise/simulate/
         stopped = f" of the {asked:,} asked for" if self.games < asked else ""
         draws = about_draws(any(side.draws for side in sides if side.win_rate is not None))
         sure = f"estimated ± standard error{draws}"
-        yield f"{self.games:,} games{stopped}, seed {self.seed} ({sure})"
+        yield f"{how_many(self.games, 'game')}{stopped}, seed {self.seed} ({sure})"
         if self.win_rate:
             yield f"  {self.policy} wins {self.win_rate.text(is_share=True)} over both seats"
         if self.payoff:
@@ -214,14 +221,14 @@ class Simulated(GameDocument, frozen=True, kw_only=True, tag="rollwise/simulate/
             yield f"  {self.equally_good.text}"
 
     def _moves_text(self, moves: float) -> str:
-        """The actions in a game, with their standard error."""
+        """The moves in a game, with their standard error."""
         error = as_number(self.moves_standard_error)
         if not math.isfinite(error):
-            return f"{estimated(moves, 0.0).number} actions in a game ({ALIKE})"
-        return f"{estimated(moves, error)} actions in a game (estimated)"
+            return f"{estimated(moves, 0.0).number} moves in a game ({ALIKE})"
+        return f"{estimated(moves, error)} moves in a game (estimated)"
 
     def _seats(self, policies: list[str]) -> Iterator[str]:
-        yield f"{self.title}: {self.games:,} games, seed {self.seed}"
+        yield f"{self.title}: {how_many(self.games, 'game')}, seed {self.seed}"
         means, gets = self.win_rates or [], "wins"
         roughly, exactly = estimated_chance, percents
         if self.payoff_means:
@@ -341,7 +348,7 @@ class Ranked(GameDocument, frozen=True, kw_only=True, tag="rollwise/tournament/1
     def blocks(self) -> Iterator[str | Rows]:
         is_score, simulated = self.unit != "win probability", self.kind == "estimated"
         exactly, roughly = (column, estimated) if is_score else (percents, estimated_chance)
-        cell: Callable[[Any], str] = "{:.6f}".format if is_score else percent
+        cell: Callable[[Any], str] = rounded if is_score else percent
         if self.seatings:
             yield from self._seatings(exactly, roughly, cell)
             return
@@ -349,7 +356,8 @@ class Ranked(GameDocument, frozen=True, kw_only=True, tag="rollwise/tournament/1
         sure = "exact, certified ± the error before rounding"
         if simulated:
             each = "pair" if self.both else "policy"
-            sure = f"{self.games:,} games a {each}, seed {self.seed}, ± the standard error"
+            games = how_many(self.games or 0, "game")
+            sure = f"{games} a {each}, seed {self.seed}, ± the standard error"
         yield f"{self.unit}, {sure}" if self.unit == AVERAGE else sure
         standings = self.standings or []
         results = [as_number(one.result) for one in standings]
@@ -382,7 +390,7 @@ class Ranked(GameDocument, frozen=True, kw_only=True, tag="rollwise/tournament/1
         results, among = self.results or [], self.among or []
         if self.standard_errors:
             numbers = list(map(str, map(roughly, results, self.standard_errors)))
-            games = f" of {self.games:,} games each, seed {self.seed}"
+            games = f" of {how_many(self.games or 0, 'game')} each, seed {self.seed}"
             sure = "estimated ± the standard error"
         else:
             numbers, worst = in_common(exactly(results, as_number(self.error_bound)))

@@ -46,6 +46,7 @@ from rollwise.numbers.printed import (
     estimated_chance,
     how_many,
     percent,
+    rounded,
     rounded_up,
     scaled,
 )
@@ -200,7 +201,7 @@ class Cubed(Part, frozen=True):
         rows = []
         for window in self.windows:
             numbers = window.doubles_from, window.no_double_to, window.takes_from, window.passes_to
-            form = percent if self.unit == "win probability" else "{:.6f}".format
+            form = percent if self.unit == "win probability" else rounded
             texts = ["" if number is None else form(as_number(number)) for number in numbers]
             rows.append([f"cube {window.cube}", *texts])
         yield Rows(("", "doubles ≥", "no double ≤", "takes ≥", "passes ≤"), rows, ("",), indent=4)

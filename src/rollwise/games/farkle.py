@@ -308,7 +308,7 @@ class Farkle(Thrown):
     def describe(self, s: Turn) -> str:
         if s.rival >= self.target:
             needed = f"more than {s.rival - s.banked} points win"
-            return f"the last turn: {needed}; {dice_text(s.dice)} to throw"
+            return f"in the last turn {needed}; {dice_text(s.dice)} to throw"
         risk = f" and {s.turn} at risk" if s.turn else ""
         bank = f"{s.banked} in the bank{risk}"
         text = f"{bank}; {dice_text(s.dice)} to throw; the opponent has {s.rival}"

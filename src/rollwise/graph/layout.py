@@ -167,7 +167,7 @@ def members_of(game: Any) -> Members:
 
 
 def _members_of_enumerations(game: Any) -> dict[str, dict[str, int]]:
-    """The members of the enumerations alone."""
+    """The members of the enumerations alone, and of those that a form adds."""
     found: dict[str, dict[str, int]] = {}
     for one in {id(each): each for each in (game, game.made_from)}.values():
         state = one.start()
@@ -187,6 +187,7 @@ def _members_of_enumerations(game: Any) -> dict[str, dict[str, int]]:
             field, _, _ = path[1:].partition("[")
             if words[field]:
                 found[column] = found[field] = words[field]
+        found |= getattr(one, "added_members", {})
     return found
 
 

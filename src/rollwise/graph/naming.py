@@ -146,6 +146,21 @@ def in_fields(names: Iterable[str], fields: Iterable[Any], words: Words) -> dict
     return {name: named(name, field) if name in words else field for name, field in pairs}
 
 
+def field_label(name: str) -> str:
+    """A field in a sentence or on a board: ``next lit`` of next_lit, and ``mine 2`` of mine.1."""
+    whole, dot, part = name.rpartition(".")
+    counted = f"{whole} {int(part) + 1}" if dot and part.isdecimal() else name
+    return counted.replace("_", " ")
+
+
+def faces_thrown(faces: Sequence[int]) -> Sequence[int]:
+    """The faces of a throw without the zeros at its end, which stand for dice left unthrown."""
+    n = len(faces)
+    while n > 1 and faces[n - 1] == 0 and any(faces):
+        n -= 1
+    return faces[:n]
+
+
 def state_text(fields: Mapping[str, Any]) -> str:
     """A state in words: ``banked=0, rival=0, turn=5``, or ``board=(0, 2, 1), rival=0``."""
     found: dict[str, Any] = {}  # the fields of a tuple (``board.0``, ``board.1``) as one

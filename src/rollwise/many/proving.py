@@ -41,7 +41,7 @@ from rollwise.kernels.jit import ONE, index, kernel
 from rollwise.many.alone import SeatGame, by_seat, in_order, places_of
 from rollwise.many.seats import Stakes
 from rollwise.many.table import look, table_of
-from rollwise.numbers.printed import how_many, percent, rounded_up
+from rollwise.numbers.printed import how_many, percent, rounded, rounded_up
 from rollwise.proofs.endless_play import require_ending
 
 if TYPE_CHECKING:
@@ -195,7 +195,7 @@ class Ties:
 
     def text(self, *, payoffs: bool) -> str:
         """The ties and their effect from the start, in words."""
-        shown, scale, unit = ("{:.6f}".format, 1, "") if payoffs else (percent, 100, " %")
+        shown, scale, unit = (rounded, 1, "") if payoffs else (percent, 100, " %")
         count = how_many(self.positions, "position")
         text = f"in {count} several actions are equally good to the mover"
         if self.mattering:

@@ -23,7 +23,7 @@ UNITS = {"": 1e9, "kb": 1e3, "mb": 1e6, "gb": 1e9, "kib": 2**10, "mib": 2**20, "
 MOST_DIGITS = 17  # enough to distinguish every double from its neighbours
 PERCENT_DIGITS = 6  # of the largest percentage of a column
 POINTS = "percentage points"  # of differences of percentages
-ZERO_DIGITS = 15  # behind the point, of a column of zeros
+ZERO_DIGITS = 15  # behind the point, of zeros; a bound below them is printed as one of the last
 LONGEST = 24  # places before or behind the point; beyond them powers of ten are written
 LARGEST_AMOUNT = 1e13  # written without a power of ten, with two digits behind the point
 CHANCE_ROUNDING = 2.0**-51  # of a probability computed from doubles by four operations
@@ -173,6 +173,11 @@ def percents(
     ]
 
 
+def rounded(number: float) -> str:
+    """A number without a bound, in six decimals; what is rounded to zero has no sign."""
+    return f"{number:z.6f}"
+
+
 def percent(share: float) -> str:
     """A probability without a bound, as a percentage in four decimals."""
     return f"{100 * share:z.4f} %"
@@ -316,7 +321,7 @@ def _printed(value: Decimal, bound: Decimal, place: int | None, sign: bool) -> P
     else:
         finest = value.adjusted() - MOST_DIGITS + 1 if value else place
         number = value.quantize(Decimal(1).scaleb(max(place, finest)))
-    return Printed(_text(number, sign), rounded_up(bound + abs(value - number)))
+    return Printed(_text(number, sign), _bound_of(number, bound + abs(value - number)))
 
 
 def _rounded(value: Decimal, bound: Decimal, place: int, sign: bool) -> Printed:
@@ -326,7 +331,13 @@ def _rounded(value: Decimal, bound: Decimal, place: int, sign: bool) -> Printed:
     number = value.quantize(Decimal(1).scaleb(place))
     if not number and abs(value) > bound:
         return Printed(_with_exponent(f"{value:{'+' if sign else ''}.1e}"), rounded_up(bound), True)
-    return Printed(_text(number, sign), rounded_up(bound), bool(bound) or number != value)
+    return Printed(_text(number, sign), _bound_of(number, bound), bool(bound) or number != value)
+
+
+def _bound_of(number: Decimal, bound: Decimal) -> str:
+    """The bound of a printed number; that of zero isn't below the digits of doubles near 1."""
+    least = Decimal(1).scaleb(-ZERO_DIGITS) if bound and not number else Decimal(0)
+    return rounded_up(max(bound, least))
 
 
 def _plain(bound: str) -> str:

@@ -19,6 +19,7 @@ from rollwise.documents.model import Rows, html_of
 from rollwise.errors import PolicyError, TooManyStates
 from rollwise.game import Game
 from rollwise.graph import title_of
+from rollwise.graph.naming import field_label
 from rollwise.hidden import Answer
 from rollwise.hidden.answer import StochasticAnswer, TreeAnswer
 from rollwise.hidden.reading import Positions, read
@@ -293,7 +294,7 @@ def _fields(names: Iterable[str], seen: Mapping[str, Any]) -> Board:
         head = seat() if name == "mine" else seat(1) if name == "theirs" else None
         rows.append(
             [
-                head or label(name.replace("_", " ")),
+                head or label(field_label(name)),
                 *map(tile, texts),
             ]
         )

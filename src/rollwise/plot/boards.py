@@ -23,6 +23,7 @@ from rollwise import boards
 from rollwise.answer.solution import Solution
 from rollwise.boards import KINDS, Board, Cell
 from rollwise.graph.choices import outcome_action
+from rollwise.graph.naming import field_label
 from rollwise.numbers.printed import with_minus
 from rollwise.plot.fields import field_text, often_met
 from rollwise.plot.style import BLUE, FONT, GREY, NARROW, ORANGE, WIDE, Picture, Sheet
@@ -200,7 +201,7 @@ class Cards:
                 continue
             number = int(named[name])
             text = field_text(self.solution, name, number)
-            row = [boards.label(name), boards.label(text)]
+            row = [boards.label(field_label(name)), boards.label(text)]
             if text == str(number):
                 row.insert(1, boards.bar(number - low, of=high - low))
             rows.append(row)

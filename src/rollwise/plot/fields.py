@@ -30,6 +30,7 @@ from rollwise.errors import EndlessPlay, UsageError
 from rollwise.game import MOST_NAMED, is_set
 from rollwise.graph import NO_THROW, win_probability
 from rollwise.graph.choices import has_choice
+from rollwise.graph.naming import field_label
 from rollwise.plot import Choices
 from rollwise.words import Narrator, Words
 
@@ -84,7 +85,7 @@ def field_text(solution: Solution, name: str, number: int) -> str:
         return "no throw"
     if solution.game is None or name in solution.graph.throw_names:
         return str(number)
-    return Words(solution.game.base_game).field_text(name, number) or str(number)
+    return Words(solution.game).field_text(name, number) or str(number)
 
 
 def escaped(text: str) -> str:
@@ -199,7 +200,7 @@ class Hover:
         fields = [pair for pair in here.named.items() if pair[0] not in thrown]
         many = len(fields) > 4  # many fields are mostly zero
         parts = [
-            f"{escaped(name)} {escaped(self._fields(name, v))}"
+            f"{escaped(field_label(name))} {escaped(self._fields(name, v))}"
             for name, v in fields
             if v or not many
         ]
@@ -290,6 +291,12 @@ def require_choice(solution: Solution, kind: str) -> Ints:
             f"draw ({shown} show what there is)"
         )
     return states
+
+
+def without_choice(solution: Solution) -> list[str]:
+    """A note for pictures of `require_choice` about the other positions, if there are any."""
+    left = not has_choice(solution.graph).all()
+    return ["Positions without a choice are left out."] if left else []
 
 
 def require_choices(solution: Solution, kind: str, choices: Choices) -> Ints:

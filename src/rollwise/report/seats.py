@@ -17,6 +17,7 @@ from rollwise.documents.learned import seats_thumb_document
 from rollwise.documents.model import Rows, html_of
 from rollwise.documents.solved import solved_document
 from rollwise.errors import UsageError
+from rollwise.numbers.printed import how_many
 from rollwise.numbers.shares import seat_names
 from rollwise.plot import plot
 from rollwise.plot.kinds.policy import best_classes
@@ -113,9 +114,9 @@ def mixtures(facts: Facts) -> str:
     n = len(found.mixing)
     left = f" The first {MOST_MIXED} are shown." if n > MOST_MIXED else ""
     words = (
-        f"In {n:,} positions, in {found.mixing_components:,} components, movers mix: each "
-        "certain move would be wrong after the others' best answers. The mover is indifferent "
-        f"there, and the others are not.{left}"
+        f"In {how_many(n, 'position')}, in {how_many(found.mixing_components, 'component')}, "
+        "movers mix: each certain move would be wrong after the others' best answers. The mover is "
+        f"indifferent there, and the others are not.{left}"
     )
     return html_of([words, Rows(heads, rows, left=heads[:2])], "where moves are mixed")
 
@@ -175,17 +176,18 @@ def claims(facts: Facts) -> str:
     unsettled = ""
     if found.unsettled:
         unsettled = (
-            f"<p><b>In {len(found.unsettled):,} components no equilibrium was found.</b> The "
-            "proved bound on the gain above includes them.</p>"
+            f"<p><b>In {how_many(len(found.unsettled), 'component')} no equilibrium was found.</b> "
+            "The proved bound on the gain above includes them.</p>"
         )
     return f"""
 <p>The rules were unfolded into all <b>{graph.n_positions:,}</b> positions that can arise, with
 {graph.n_outcomes:,} outcomes of moves. They were worked out backwards, in
 {len(graph.components):,} groups of positions that lead round in a circle. In each group best
 choices were improved over and over, until they stayed the same; where they went round for ever,
-mixtures were found that leave each mover indifferent ({found.mixing_components:,} groups).</p>
+mixtures were found that leave each mover indifferent
+({how_many(found.mixing_components, "group")}).</p>
 <p>The bounds of the chances, and of the gain by another policy, are proved. Every rounding of the
 computer is counted.</p>
-<p>Not claimed: that this is the only equilibrium; anything about players with talks or
-alliances; the choice between moves equally good for the mover.</p>
+<p>Not claimed: that this is the only equilibrium; anything about players who make
+agreements; the choice between moves equally good for the mover.</p>
 {unsettled}"""

@@ -272,7 +272,7 @@ def _better(facts: Facts, found: Frontier) -> str:
     about = (inspect.getdoc(named[name]) or name).partition("\n")[0]
     return (
         f"<div class='rule'><p>{marked(about)}</p></div>\n<p>This is <b>{html.escape(name)}</b> of "
-        f"the rule sheet. Against perfect play it loses {scale * losses[name]:.4f} {facts.unit}, "
+        f"the rule sheet. Against perfect play it loses {scale * losses[name]:z.4f} {facts.unit}, "
         f"less than the best of {found.scored:,} rules of a search.{facts.of_ties}</p>\n"
     )
 

@@ -194,10 +194,10 @@ def in_words(game: Game | None, cells: dict[str, list[Any]]) -> dict[str, list[A
     """The columns of a table of positions, with the meanings of numbers in fields (sets)."""
     if game is None:
         return cells
-    words = Words(game.base_game)
+    words = Words(game)
     texts = {
         name: [words.field_text(name, n) or n for n in cells[name]]
-        for name in StateLayout.of(game.base_game).columns
+        for name in StateLayout.of(game).columns
         if name in cells
     }
     return cells | texts

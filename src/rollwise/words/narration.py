@@ -26,7 +26,7 @@ from rollwise.errors import RulesError, UsageError
 from rollwise.game import Game, outcomes_rule
 from rollwise.graph import NO_THROW, ROLLS_LEFT, Outcome, State, StateGraph
 from rollwise.graph.layout import StateLayout
-from rollwise.graph.naming import ONLY_MOVE
+from rollwise.graph.naming import ONLY_MOVE, field_label
 from rollwise.numbers.printed import amount
 from rollwise.numbers.shares import is_of_seats
 from rollwise.then import END, bits_of, is_over, payoff, round_the_table, skip
@@ -63,18 +63,14 @@ def changes(
         after = [old if index < 0 else after[index] for old, index in places]
     rows = zip(graph.field_names, before, after, strict=True)
     texts = [
-        f"{_part_named(name)} {meaning(name, old) or old} → {meaning(name, new) or new}"
+        f"{field_label(name)}{':' * ('.' in name)} "
+        f"{meaning(name, old) or old} → {meaning(name, new) or new}"
         for name, old, new in rows
         if old != new and name not in graph.throw_names
     ]
     if len(texts) > MOST_CHANGES:
         texts[MOST_CHANGES - 1 :] = [f"and {len(texts) - MOST_CHANGES + 1} fields more"]
     return ", ".join(texts)
-
-
-def _part_named(name: str) -> str:
-    """A field of a change; the parts of a tuple count from 1: "mine 2:" of mine.1."""
-    return re.sub(r"\.(\d+)$", lambda part: f" {int(part[1]) + 1}:", name)
 
 
 def _fallen(throw: Sequence[int]) -> str:
@@ -116,6 +112,11 @@ class Narrator:
     def _layout(self) -> StateLayout | None:
         """The layout of the states of `rules`."""
         return None if self.game is None else StateLayout.of(self.rules)
+
+    @cached_property
+    def _columns(self) -> tuple[str, ...]:
+        """The columns of the game, also those that a form adds."""
+        return () if self.game is None else StateLayout.of(self.game).columns
 
     def _numbers(self, state: Any) -> list[Any]:
         """The numbers of a state of the rules."""
@@ -167,12 +168,15 @@ class Narrator:
 
     def field_text(self, name: str, number: int) -> str:
         """The meaning of a number in a field; empty if the number needs none."""
-        has_field = self._layout is not None and name in self._layout.columns
-        return self._words.text("field_text", name, number) if has_field else ""
+        if self.game is None or name not in self._columns:
+            return ""
+        return Words(self.game).text("field_text", name, number)
 
     def _printed(self, name: str, number: int) -> str:
         """The same as answers print it: a set in braces."""
-        return self.field_text(name, number) and self._words.field_text(name, number)
+        if self.game is None or not self.field_text(name, number):
+            return ""
+        return Words(self.game).field_text(name, number)
 
     def position(self, state: int) -> str:
         """A position in words, as the mover sees it."""

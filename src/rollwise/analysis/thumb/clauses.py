@@ -245,7 +245,7 @@ class Scorer:
         free = seats.key[order] < seats.n_before
         choices = np.flatnonzero(free & has_choice(graph)[order])[::-1]
         if not len(choices):
-            raise UsageError(f"{self.graph.title} has no choices, and so no rules")
+            raise UsageError(f"{self.graph.title} has no choices, and so no rules of thumb")
         states = order[choices]
         actions, counts = actions_of(graph, states)
         self._choices, self._counts = choices, counts

@@ -30,7 +30,7 @@ from rollwise.game import has_many
 from rollwise.games import create, find
 from rollwise.graph.layout import StateLayout
 from rollwise.numbers.printed import how_many
-from rollwise.parameters import read_values
+from rollwise.parameters import TRUTHS, parameter_specs, read_values, typed
 
 if TYPE_CHECKING:
     from rollwise.analysis.length_range import LengthRange
@@ -206,8 +206,8 @@ def tune(
 
     --vary NAME=A..B  A parameter and its values: 20..120, 20..120..10, 0..1/2..1/10 or 4,6,8.
     --for AIM         A quantity, and a goal if you like: first_player = 0.5, min turns, max skill,
-                      luck, value, draws. Unless given, first_player, or value in games for points
-                      or payoffs.
+                      luck, value, draws. Unless given, first_player (in a game for one
+                      win_probability), or value in games for points or payoffs.
     --out FILE        Draw the curve (.html, .svg, .png).
     """
     from rollwise.analysis import tuning
@@ -218,12 +218,16 @@ def tune(
     values = dict(tuning.values_of(text) for text in vary)
     if len(values) < len(vary):
         raise UsageError("a parameter varies twice; give all its values at once")
+    kind, fixed = find(game), read_values(parameters or ())
+    for spec in parameter_specs(kind):
+        if spec.type is bool and spec.name in values:
+            tried = values[spec.name]
+            values[spec.name] = [typed(TRUTHS.get(text.lower(), text)) for text in tried]
     if out is not None:
         from rollwise.plot.lines import check_curve
 
         check_curve(values, out)
     team = Workers.read(workers)
-    kind, fixed = find(game), read_values(parameters or ())
     tried_first = {name: tried[0] for name, tried in values.items()}
     first = create(kind, fixed | tried_first, rated=False)
     measure = "value" if wanted is None else wanted.measure

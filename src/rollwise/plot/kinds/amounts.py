@@ -28,6 +28,7 @@ from rollwise.plot.fields import (
     value_text,
     view,
     wants_boards,
+    without_choice,
 )
 from rollwise.plot.kinds.limit import turn_field
 from rollwise.plot.lines import draw_numbers
@@ -120,6 +121,7 @@ def draw_regret(solution: Solution, choices: Choices) -> go.Figure:
         subject = f"loss of {policy.name}"
         notes = ["Dark: nothing is given away. Bright: a dear mistake."]
         near_0 = "At 0 nothing is given away."
+    left_out = without_choice(solution)
     title = f"{graph.title}: {subject}"
     if wants_boards(solution, states, choices):
         return draw_boards(
@@ -139,7 +141,7 @@ def draw_regret(solution: Solution, choices: Choices) -> go.Figure:
             field=layout.axes[0],
             name="cost",
             title=title,
-            notes=[near_0, *layout.notes],
+            notes=[near_0, *layout.notes, *left_out],
             y_title=cost_name(solution),
             baseline=True,
         )
@@ -156,7 +158,7 @@ def draw_regret(solution: Solution, choices: Choices) -> go.Figure:
         hover,
         Amounts(cost_name(solution), AMOUNTS, low, high, ticks, texts),
         title=title,
-        notes=notes,
+        notes=[*notes, *left_out],
         label=lambda s: f"{shown[s]:.1f}",
         label_note=f"The numbers are the {cost_name(solution)}.",
     )

@@ -18,8 +18,9 @@ from rollwise.answer.solution import Solution
 from rollwise.errors import UsageError, spelled
 from rollwise.graph import NO_THROW, Action, StateGraph, win_probability
 from rollwise.graph.choices import has_choice
+from rollwise.graph.naming import field_label
 from rollwise.plot import Choices
-from rollwise.plot.fields import Hover, action_name, cost_text, escaped, value_text
+from rollwise.plot.fields import Hover, action_name, cost_text, escaped, field_text, value_text
 from rollwise.plot.style import BLUE, COLOURS, GREY, NARROW, ORANGE, SWITCH, WIDE, Picture, Sheet
 
 # From a node, to another, the colour, whether it is a best move, and its chance in percent.
@@ -368,9 +369,10 @@ def short_text(solution: Solution, state: int) -> str:
     fields = graph.row(state)
     # a position before the throw has no numbers of a throw
     named = [(n, v) for n, v in zip(graph.columns, fields, strict=True) if v != NO_THROW]
+    texts = {name: escaped(field_text(solution, name, v)) for name, v in named}
     if len(fields) <= 4:
-        return "·".join(str(v) for _, v in named)
-    return ", ".join(f"{n} {v}" for n, v in named if v) or "all 0"
+        return "·".join(texts.values())
+    return ", ".join(f"{field_label(n)} {texts[n]}" for n, v in named if v) or "all 0"
 
 
 def _value(solution: Solution, value: float) -> str:
@@ -399,7 +401,7 @@ def _whole(solution: Solution, edges: list[Edge]) -> go.Figure:
     arrange(nodes, edges)
     colour_of = _colours(graph)
     names = [escaped(action_name(solution, label)) for label in colour_of]
-    fields = "·".join(graph.columns)
+    fields = "·".join(map(field_label, graph.columns))
     notes = [
         f"A position is {fields}."
         if len(graph.columns) <= 4
@@ -456,7 +458,7 @@ def _tree(solution: Solution, root: int) -> go.Figure:
             else "the mover's chance to win."
         ),
         "Then its outcomes: the probability, the next position"
-        + (f" ({'·'.join(names)})" if len(names) <= 4 else "")
+        + (f" ({'·'.join(map(field_label, names))})" if len(names) <= 4 else "")
         + (
             f", and the {'payoff' if solution.has_stakes else 'score'} to come"
             + ("." if graph.players == 1 else " for the player who moves there.")

@@ -22,6 +22,7 @@ from rollwise.answer.solution import Solution
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import has_ties, outcome_action
+from rollwise.graph.naming import field_label
 from rollwise.numbers.printed import how_many
 from rollwise.plot import Choices
 from rollwise.plot.fields import (
@@ -327,7 +328,7 @@ def hover_text(solution: Solution, limits: Limits, state: int, said: str) -> str
     """The text of a column under the pointer."""
     fields = zip(solution.graph.columns, solution.graph.row(state), strict=True)
     along = solution.graph.columns[limits.field]
-    told = [f"{name} {field_text(solution, name, v)}" for name, v in fields if name != along]
+    told = [f"{field_label(n)} {field_text(solution, n, v)}" for n, v in fields if n != along]
     shown = escaped(", ".join(told))
     return f"{shown}<br>{said}"
 

@@ -32,6 +32,7 @@ from rollwise.plot.fields import (
     value_name,
     view,
     wants_boards,
+    without_choice,
 )
 from rollwise.plot.kinds.limit import turn_field
 from rollwise.plot.lines import Line, draw_lines
@@ -117,7 +118,8 @@ def draw_policy(solution: Solution, choices: Choices) -> go.Figure:
     layout = view(solution, states, classes.astype(np.float64), choices, turn=turn)
     hover = Hover(solution)
     if len(layout.axes) == 1:
-        return _action_lines(solution, layout.axes[0], states, hover, title, layout.notes)
+        notes = [*layout.notes, *without_choice(solution)]
+        return _action_lines(solution, layout.axes[0], states, hover, title, notes)
     class_of = np.zeros(graph.n_states)
     class_of[states] = classes
     shown = shown_values(solution, solution.values)
@@ -128,6 +130,7 @@ def draw_policy(solution: Solution, choices: Choices) -> go.Figure:
         hover,
         _legend(names),
         title=title,
+        notes=without_choice(solution),
         label=lambda s: f"{shown[s]:z.1f}" if solution.is_score else f"{shown[s]:z.0f}",
         label_note=f"The numbers are the {value_name(solution)}.",
     )
@@ -156,10 +159,10 @@ def _action_lines(
     every = np.unique(graph.action_label[mine])
     often = np.bincount(graph.action_label[mine], solution.is_best[mine] + 0.0)[every]
     labels = sorted(every[np.argsort(-often, kind="stable")[:MOST_CURVES]].tolist())
+    if len(every) > len(labels) and not set(every.tolist()) & graph.vocabulary.names.keys():
+        return _best_numbers(solution, field, mine[solution.is_best[mine]], hover, title, notes)
     if len(every) > len(labels):
         notes = [f"The {len(labels)} of {len(every):,} actions that are best most often.", *notes]
-    if len(every) > len(labels) and not set(every.tolist()) & graph.vocabulary.names.keys():
-        return _best_numbers(solution, field, mine[solution.is_best[mine]], hover, title)
     symbols = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star")
     for i, (label, colour) in enumerate(zip(labels, action_colours(len(labels)), strict=True)):
         some = mine[graph.action_label[mine] == label]
@@ -186,7 +189,12 @@ def _action_lines(
 
 
 def _best_numbers(
-    solution: Solution, field: int, best: NDArray[np.int64], hover: Hover, title: str
+    solution: Solution,
+    field: int,
+    best: NDArray[np.int64],
+    hover: Hover,
+    title: str,
+    notes: Sequence[str],
 ) -> go.Figure:
     """Points of the best actions of many whose names are numbers, such as bets."""
     graph = solution.graph
@@ -204,7 +212,7 @@ def _best_numbers(
     return draw_lines(
         [points],
         title=title,
-        notes=["Each point is a best action. Points above each other are equally good."],
+        notes=["Each point is a best action. Points above each other are equally good.", *notes],
         x_title=graph.columns[field],
         y_title=name,
         baseline=True,
@@ -255,7 +263,7 @@ def draw_boxes(solution: Solution, choices: Choices) -> go.Figure:
     note = f"In each box: {other}{', and beneath it ' if other else ''}the {value_name(solution)}."
     return _boxed(
         f"{graph.title}: the best action, a box for each position",
-        note,
+        [note, *without_choice(solution)],
         graph.columns[upward],
         _legend(names),
         (z, texts, hovers),
@@ -265,7 +273,7 @@ def draw_boxes(solution: Solution, choices: Choices) -> go.Figure:
 
 def _boxed(
     title: str,
-    note: str,
+    notes: list[str],
     field: str,
     scale: Classes,
     boxes: tuple[NDArray[Any], NDArray[Any], NDArray[Any]],
@@ -290,7 +298,7 @@ def _boxed(
     sheet = Sheet(
         figure,
         title,
-        [note],
+        notes,
         heights=(LINE * n, LINE * n),
         key=list(scale.key),
         y_title=field,
