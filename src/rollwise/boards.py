@@ -113,6 +113,17 @@ def numbered(board: Board, players: int) -> Board:
     ]
 
 
+def with_names(board: Board, names: Sequence[str]) -> Board:
+    """A board for the terminal with the names of the players, from the mover on, at their seats."""
+    return [
+        [
+            cell._replace(text=names[cell.numbers[0]]) if cell.kind == "seat" else cell
+            for cell in row
+        ]
+        for row in board
+    ]
+
+
 def swapped(board: Board) -> Board:
     """A board of two players as the opponent sees it, drawn like the board of the mover.
 
@@ -195,7 +206,7 @@ def _bar(text: str, kept: int, risked: int, of: int, theirs: int) -> str:
 EMPTY, MARKED = ".", "*"
 KINDS: dict[str, Any] = {  # how each is written in a terminal
     "label": lambda text: text,
-    "seat": lambda text, after: ("you", "opponent")[after] if after < 2 else f"player {after + 1}",
+    "seat": lambda text, after: text or ("you", "opponent", f"player {after + 1}")[min(after, 2)],
     "die": lambda text, face, sides, kept: f"({face or ' '})" if kept else f"[{face or ' '}]",
     "tip": lambda text, marked: "▲" if marked else "△",
     "hole": lambda text, full, through: "|" if full else "v" if through else "_",

@@ -425,7 +425,7 @@ class TerminalGame:
         forced = len(actions) == 1
         thrown = self.table.graph.view[session.state].throw
         if not forced or (self.by_hand and not thrown):
-            board = self.table.narrator.board(session.state)
+            board = self._board()
             if board and not (self.by_hand and thrown):  # it was shown before the throw
                 self.tell((board, ""))
             self.tell(
@@ -444,6 +444,13 @@ class TerminalGame:
         verdict = self.coach.verdict()
         if verdict is not None:
             self._say(verdict)
+
+    def _board(self) -> str:
+        """The board with the players' names; one of two people against a machine keeps the side."""
+        session = self.session
+        names = [*session.names[session.seat :], *session.names[: session.seat]]
+        as_opponent = len(names) == 2 and self.people == [1 - session.seat]
+        return self.table.narrator.board(session.state, names, as_opponent=as_opponent)
 
     def _show_menu(self) -> None:
         choices = self.session.choices

@@ -150,13 +150,23 @@ class Narrator:
 
     # ---- positions and outcomes
 
-    def board(self, state: int) -> str:
-        """A position as a board of some lines, as the mover sees it; empty where there is none."""
-        return (
-            ""
-            if self.game is None
-            else self._words.text("show", self._as_rules_know(self.graph.view[state])).strip("\n")
-        )
+    def board(self, state: int, names: Sequence[str] = (), *, as_opponent: bool = False) -> str:
+        """A position as a board of some lines, as the mover sees it; empty where there is none.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Of the players, from the mover on. A picture that the rules draw themselves (``show``)
+            doesn't have them.
+        as_opponent : bool
+            The board as the mover's opponent sees it, unless the rules draw it themselves.
+        """
+        if self.game is None:
+            return ""
+        if names and type(self.game).show is Game.show and (cells := self.cells(state)):
+            seen = boards.swapped(cells) if as_opponent else cells
+            return boards.text_board(boards.with_names(seen, names[::-1] if as_opponent else names))
+        return self._words.text("show", self._as_rules_know(self.graph.view[state])).strip("\n")
 
     def cells(self, state: int) -> Board:
         """A position as rows of cells, as the mover sees it; empty where there is none."""
