@@ -176,6 +176,15 @@ def test_tables_fit_the_terminal_and_cut_nothing(line, monkeypatch):
     assert ("modified-policy-iteration" in narrow) == ("modified-policy-iteration" in wide)
 
 
+def test_heads_are_broken_before_rows(monkeypatch):
+    """A table whose heads alone are too wide keeps a line for each row."""
+    monkeypatch.setenv("COLUMNS", "80")
+    upper, lower, row = output("table", "super-six", "sticks=7", "--limit", "1").splitlines()[:3]
+    assert upper.split() == ["win_", "error_"]
+    assert lower.split()[-3:] == ["value", "probability", "bound"]
+    assert row.split()[:5] == ["0", "1", "1", "0", "throw"]
+
+
 def test_advise_of_three_seats_before_a_throw():
     """Each throw with its action; the results are the mean over the throws."""
     game = Path(__file__).with_name("throwing.py")

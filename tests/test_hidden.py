@@ -605,6 +605,7 @@ def changed(**rules):
         (changed(actions=lambda self, s: ()), RulesError, "a player has no action"),
         (changed(together=lambda self, s: ()), RulesError, "don't go together; let one player"),
         (changed(throws=lambda self, s: [(1, 1)]), RulesError, "throws() can't be hidden"),
+        (changed(deal=lambda self, s: [(1, s)]), EndlessPlay, "deal(s) yields nothing where all"),
         (changed(deal=lambda self, s: [1]), RulesError, "deal() must yield (weight, next_state)"),
         (changed(outcomes=lambda self, s, a: [(-1, WIN, s)]), RulesError, "weight -1 is negative"),
         (changed(outcomes=lambda self, s, a: [(1, WIN)]), RulesError, "must be (weight, then"),
@@ -622,6 +623,36 @@ def changed(**rules):
 def test_refusals_name_the_remedy(game, error, says):
     with pytest.raises(error, match=re.escape(says)):
         solve(game)
+
+
+class Rung(NamedTuple):
+    mine: int
+    theirs: int
+    number: int
+
+
+class Ladder(Leaks):
+    """Open moves with a million histories, if the last position didn't go back."""
+
+    def actions(self, s):
+        return (0, 1, 2) if s.number < 40 else (0, 1)
+
+    def start(self):
+        return Rung(0, 0, 0)
+
+    def deal(self, s):
+        if s.mine == 0:
+            yield from ((1, Rung(mine, theirs, 0)) for mine in (1, 2) for theirs in (1, 2))
+
+    def outcomes(self, s, action):
+        after = s.number + (-1 if s.number >= 40 else (0, 1, 3)[action])
+        yield 1, PASS if action else WIN, Rung(s.theirs, s.mine, after)
+
+
+def test_a_large_game_of_open_moves_that_goes_round_is_refused():
+    """Its walk would leave its stack."""
+    with pytest.raises(EndlessPlay, match="can return to the position"):
+        solve(Ladder())
 
 
 def test_one_list_of_actions_is_none_for_two_players():

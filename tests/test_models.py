@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import storm
-from tests.cli_runner import run
+from tests.cli_runner import output, run
 
 import rollwise
 from rollwise.answer.references import Policies
@@ -569,6 +569,15 @@ def test_a_game_of_three_who_choose_names_the_remedy(tmp_path):
     policies = Policies.of(solution, any_players=True)
     export(solution, path, "umb", policies.find("optimal"))
     assert solved(path).value == pytest.approx((1 + solution.value) / 2, abs=1e-12)
+
+
+@pytest.mark.parametrize("command", ["advise", "check", "length"])
+def test_every_command_reads_exported_seats(command, tmp_path):
+    """Fields of rules may not be called seat or value, those of a model may."""
+    path = tmp_path / "pig.umb"
+    export(rollwise.solve(Pig(target=3)), path, "umb")
+    output(command, str(path))
+    assert solved(path).graph.field_names == ("banked", "rival", "turn", "seat_", "ending")
 
 
 def test_a_game_of_storm_in_which_two_can_go_round_forever(tmp_path):

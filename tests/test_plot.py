@@ -364,6 +364,8 @@ def test_a_method_of_one_step_has_points_beside_the_line_of_another():
     modes = {trace.name: trace.mode for trace in figure.data if len(trace.x) > 1 or trace.x[0]}
     assert modes["value-iteration: true error"] == "lines"
     assert modes["policy-iteration: true error"] == "lines+markers"
+    texts = " ".join(str(note.text) for note in figure.layout.annotations)
+    assert "Dotted lines or rings: the largest change" in re.sub(r"<br>|\s+", " ", texts)
 
 
 @pytest.mark.parametrize(

@@ -458,12 +458,14 @@ def test_a_faulty_sheet_is_listed_with_its_error(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     head = "from rollwise import *\n"
     (tmp_path / "wrong.py").write_text(head + "class Wrong(Game)\n    pass\n")
+    (tmp_path / "house.py").write_text("from rollwise.games.pig import Pig\nclass House(Pig)\n")
     (tmp_path / "fails.py").write_text(head + "class Fails(Game):\n    pass\n1 / 0\n")
     with pytest.warns(UserWarning, match="left out"):
         offering = client_of([])
     with offering as client:
         faults = client.get("/api/sheets").json()["faults"]
         assert "line 2" in faults["wrong.py"]
+        assert "line 2" in faults["house.py"]
         assert "ZeroDivisionError" in faults["fails.py:Fails"]
         assert client.get("/api/games/pig").status_code == 200
 

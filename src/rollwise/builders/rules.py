@@ -24,17 +24,13 @@ from rollwise.faults import PASSED_ON, failing, fault_text, one_line, shown, who
 from rollwise.game import Game, outcomes_rule
 from rollwise.graph import NO_THROW, ROLLS_LEFT
 from rollwise.graph.layout import LEAST, MOST, MOST_NUMBERS, StateLayout, ThrowLayout, field_words
-from rollwise.graph.naming import in_fields, state_text
+from rollwise.graph.naming import OF_THROWS, RESERVED, in_fields, state_text
 
 if TYPE_CHECKING:
     from rollwise.dice import Pool
 
 Progress = int | tuple[int, ...]
-# Columns of the strategy table, which are forbidden names of fields. In games with throws the
-# columns of a throw are forbidden too.
-RESERVED = ("action", "value", "win_probability", "error_bound", "seat")
 MOST_ROLLS = 255  # left, where rules read them
-OF_THROWS = ("throw", ROLLS_LEFT)
 
 # The arguments of each rule, after the game itself.
 GIVEN: dict[str, tuple[str, ...]] = {

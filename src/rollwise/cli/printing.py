@@ -120,12 +120,25 @@ WIDE = 200  # columns of output that goes to a file or to another program
 READABLE = 24  # columns of a text that is broken into lines
 
 
+def _needed(table: Table) -> int:
+    """The least width of a table without a cut cell or head."""
+    from rich.cells import cell_len
+
+    needed = 0 if table.pad_edge else -table.padding[1]
+    for column in table.columns:
+        texts = [str(cell) for cell in (column.header, *column.cells)]
+        natural = max(cell_len(line) for text in texts for line in text.split("\n"))
+        needed += min(natural, READABLE) if column.overflow == "fold" else natural
+        needed += table.padding[1]
+    return needed
+
+
 def print_table(table: Table, console: Console | None = None) -> None:
     """Print a Rich table without cutting a figure, a name or a head.
 
-    A table that is wider than the terminal is printed as records, a line for each cell. Columns of
-    text (overflow "fold") are broken into lines first. A file or another program gets wide lines,
-    unless the variable COLUMNS says how wide.
+    Where a table is wider than the terminal, columns of text (overflow "fold") and then heads are
+    broken into lines. A table still wider is printed as records, a line for each cell. A file or
+    another program gets wide lines, unless the variable COLUMNS says how wide.
     """
     from rich.cells import cell_len
     from rich.console import Console
@@ -134,19 +147,19 @@ def print_table(table: Table, console: Console | None = None) -> None:
     if console is None:
         width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else WIDE
         console = Console(width=width, highlight=False, markup=False)
-    needed = 0
+    heads = [str(column.header) for column in table.columns]
     if not table.padding[3]:  # no spaces before the first column, and none behind the last
         table.pad_edge = False
-        needed = -table.padding[1]
     for column in table.columns:
-        natural = max(cell_len(str(cell)) for cell in (column.header, *column.cells))
-        is_text = column.overflow == "fold"
-        column.no_wrap = not is_text
-        needed += (min(natural, READABLE) if is_text else natural) + table.padding[1]
-    if needed <= console.width:
+        column.no_wrap = column.overflow != "fold"
+    if _needed(table) > console.width:
+        for column, head in zip(table.columns, heads, strict=True):
+            column.vertical = "bottom"
+            if cell_len(head) > max(map(cell_len, map(str, column.cells)), default=0):
+                column.header = head.replace(" ", "\n").replace("_", "_\n")
+    if _needed(table) <= console.width:
         console.print(table)
         return
-    heads = [str(column.header) for column in table.columns]
     records = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
     records.add_column(no_wrap=True)
     records.add_column(overflow="fold")

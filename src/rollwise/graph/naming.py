@@ -23,6 +23,10 @@ LARGEST_SET = 62  # the members of `rollwise.bits` are below it
 NO_THROW = -(2**31)  # in the columns of a throw, in a position before it
 KEEP = 2**30  # the least number of an action that keeps dice of a pool; the code is added
 ROLLS_LEFT = "rolls_left"  # the last column of a throw of a pool
+# Columns of the strategy table, which are forbidden names of fields. In games with throws the
+# columns of a throw are forbidden too.
+RESERVED = ("action", "value", "win_probability", "error_bound", "seat")
+OF_THROWS = ("throw", ROLLS_LEFT)
 ONLY_MOVE = "the only move"  # the name of action 0 without a name, where there is no choice
 
 

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from rollwise.hidden.check import OpenGame, bounds, open_bounds, plan_of
 from rollwise.hidden.reading import DEAL, ENDED, MOVE, Positions
-from rollwise.hidden.tree import Seat, Tree
+from rollwise.hidden.tree import Seat, Tree, check_ends
 from rollwise.kernels.jit import inner_kernel, kernel
 
 FEWEST = 16  # iterations before the first check
@@ -160,7 +160,13 @@ RARE = 1e-3  # in iteration t, branches that the opponent reaches with RARE / t 
 
 
 def open_game(positions: Positions) -> OpenGame | None:
-    """The graph of nodes of a game with one deal and open moves; None for other games."""
+    """The graph of nodes of a game with one deal and open moves; None for other games.
+
+    Raises
+    ------
+    EndlessPlay
+    """
+    check_ends(positions)  # the walk's stack has a place for each depth
     chances = positions.chances()
     kinds, targets = positions.kinds, positions.targets
     deals = targets[slice(*positions.first_outcome[:2].tolist())]

@@ -151,9 +151,12 @@ def check_ends(positions: Positions, what: str = "with hidden fields every play 
     sources = np.repeat(np.arange(len(positions.states)), np.diff(first))
     loops += sources[sources == positions.targets].tolist()
     for place in loops[:1]:
+        remedy = "count the rounds in a field, and end the game"
+        if positions.kinds[place] == DEAL:
+            remedy = f"deal(s) yields nothing where all is dealt; otherwise {remedy}"
         raise EndlessPlay(
             f"{positions.title}: play can return to the position {positions.text(place)}; {what}: "
-            "count the rounds in a field, and end the game"
+            f"{remedy}"
         )
 
 

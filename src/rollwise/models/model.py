@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.errors import ModelFileError
+from rollwise.graph.naming import OF_THROWS, RESERVED
 from rollwise.parameters import WORD
 
 Ints = NDArray[np.int64]
@@ -31,7 +32,8 @@ MOST = 2**31 - 2  # states, choices
 SIMPLE = 10**6  # largest denominator of a fraction for a double
 SUM_OFF = 1e-6  # of the chances of a choice
 OVER = -1  # the target of a branch that ends play
-TAKEN = ("action", "value", "win_probability", "error_bound", "throw", "rolls_left", "paid")
+# Fields of rule sheets may not have these names; "paid" is a field that payments add.
+TAKEN = (*RESERVED, *OF_THROWS, "paid")
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,11 +268,18 @@ def _words(named: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _fields(n: int, fields: Mapping[str, Any]) -> dict[str, Ints]:
-    """The fields of a model, or only ``state`` where they don't tell its states apart."""
-    columns = {name: np.asarray(column, np.int64) for name, column in fields.items()}
+    """The fields of a model, or only ``state`` where they don't tell its states apart.
+
+    A name that the fields of rules may not have ends with a line: ``seat_``.
+    """
+    columns: dict[str, Ints] = {}
+    for name, column in fields.items():
+        while name in TAKEN or name in columns:
+            name += "_"
+        columns[name] = np.asarray(column, np.int64)
     usable = bool(columns) and all(
         name.isidentifier()
-        and not (name[0] == "_" or keyword.iskeyword(name) or name in TAKEN)
+        and not (name[0] == "_" or keyword.iskeyword(name))
         and bool(np.all(np.abs(column) < MOST))
         for name, column in columns.items()
     )

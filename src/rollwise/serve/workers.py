@@ -242,9 +242,9 @@ def _require_listed(kind: type[Game], reference: str) -> None:
 
 
 def own_sheets(folder: Path) -> list[str]:
-    """The rule sheets of a folder: files with a subclass of ``Game``, or that can't be parsed.
+    """The rule sheets of a folder: files with a subclass of ``Game`` or of a game.
 
-    A subclass of a game of rollwise or of the file counts too.
+    A file that names rollwise or ``Game`` and can't be parsed counts too.
     """
     found = []
     for path in sorted(folder.glob("*.py")):
@@ -255,7 +255,8 @@ def own_sheets(folder: Path) -> list[str]:
             # a sheet is recognized by its text: nothing of it runs before it is offered
             body = ast.parse(text).body
         except (SyntaxError, ValueError):
-            found += [str(path)] if b"(Game)" in text else []
+            is_sheet = b"(Game)" in text or b"rollwise" in text
+            found += [str(path)] if is_sheet else []
             continue
         games = {"Game"}  # names of their classes
         for node in body:

@@ -306,8 +306,8 @@ def draw_convergence(solution: Solution, choices: Choices) -> go.Figure:
         lines,
         title=f"{graph.title}: sweep by sweep",
         notes=[
-            f"Dotted, rings: {'; '.join(dotted)}. Full, dots: the largest true error, against the "
-            f"certified values (± {rounded_up(scale * solution.error_bound)}).",
+            f"Dotted lines or rings: {'; '.join(dotted)}. Full lines or dots: the largest true "
+            f"error, against the certified values (± {rounded_up(scale * solution.error_bound)}).",
             *notes,
         ],
         x_title=" or ".join(sorted(counted, reverse=True)),
@@ -353,9 +353,9 @@ def _draw_evaluation(
         lines,
         title=f"{graph.title}: evaluation of {policy.name}, sweep by sweep",
         notes=[
-            "Dotted, rings: the largest change of a sweep, at which the evaluation stops; it is no "
-            "bound on the error. Full, dots: the largest true error, against certified values "
-            f"(± {bound}).",
+            "Dotted lines or rings: the largest change of a sweep, at which the evaluation stops; "
+            "it is no bound on the error. Full lines or dots: the largest true error, against "
+            f"certified values (± {bound}).",
             *notes,
         ],
         x_title="sweeps",
