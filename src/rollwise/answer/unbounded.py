@@ -29,6 +29,7 @@ from rollwise.derive.derived_game import with_methods
 from rollwise.errors import RollwiseError, RulesError, TooManyStates
 from rollwise.game import Game, caps_of, has_many
 from rollwise.hooks import HOOKS
+from rollwise.machine.endless import is_endless
 from rollwise.proofs.check_rules import Claims, Position
 from rollwise.proofs.remainder import (
     Rest,
@@ -155,7 +156,9 @@ def _capped(game: Game) -> Game | None:
             more = trial.run(stop_after=limits.SMALL, patience=limits.PATIENCE)
         if not more or not endless_growth(rules, trial.states):
             return None
-    except RollwiseError:  # the builder tells
+    except RollwiseError as error:  # the builder tells
+        if is_endless(error):
+            raise
         return None
     seen = [flat(rules.layout.state(row)) for row in trial.states.tolist()]
     search = _Search(game, seen)

@@ -24,12 +24,12 @@ from rollwise.builders.expand import (
     merged,
     situations_in,
     throws_in,
-    watched,
 )
 from rollwise.builders.limits import LOOKED_AT, growths, too_many_states
 from rollwise.builders.rules import Rules, Situation
 from rollwise.errors import RulesError
 from rollwise.graph.layout import MOST
+from rollwise.machine.endless import watched
 
 # Rules are asked about all states twice, unless this takes longer than both LONGEST_ASKED_AGAIN
 # seconds and this part of the time of the first pass. Then a sample that fits the time is used.
