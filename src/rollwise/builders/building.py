@@ -49,11 +49,14 @@ class BuildReport:
     ----------
     mode : "interpreted", "compiled" or, from the graph of another game, "derived"
     compile_seconds, build_seconds : float
+    rules : Rules, optional
+        The rules that were asked; None of a derived graph.
     """
 
     mode: str
     compile_seconds: float
     build_seconds: float
+    rules: Rules | None = None
 
 
 def build(
@@ -150,7 +153,7 @@ def build_with_report(
     building.wait()  # for the compilation started by `beside`
     graph = as_graph(building.rules, arrays)
     seconds = time.perf_counter() - started - building.compile_seconds
-    return graph, BuildReport(how, building.compile_seconds, seconds)
+    return graph, BuildReport(how, building.compile_seconds, seconds, building.rules)
 
 
 _GROWING: dict[str, Growth] = {}  # by the keys of games, in this process

@@ -367,8 +367,8 @@ def _for_one_type(line: str) -> str:
         return f"{ONE_TYPE}: {TRUTHS}"
     types = re.sub("<[^<>]*>", "", line)
     while "(" in types:  # Tuple(int64, UniTuple(int64 x 2)) becomes Tuple#2, from the inside
-        types, found = re.subn(r"\(([^()]*)\)", lambda match: f"#{_length(match[1])}", types)
-        if not found:
+        types, inner = re.subn(r"\(([^()]*)\)", lambda match: f"#{_length(match[1])}", types)
+        if not inner:
             return ONE_TYPE
     types = re.sub(r".*unify (return type from the following types: )?| for '.*", "", types)
     each = sorted(set(re.split(", | and ", types)))
