@@ -207,6 +207,10 @@ def _tell(
     faults = [] if solution.profile is None else list(solution.profile.faults)
     if not faults and solution.status not in ("certified", "estimated"):
         faults = [f"{solution.status}: the error bound is {rounded_up(solution.largest_claim)}"]
+        if "as" in (solution.game.parameters if solution.game else {}):
+            from rollwise.answer.average import without_bound
+
+            faults[0] += without_bound(solution.game)
     for fault in faults:
         typer.echo(f"rollwise: {fault}", err=True)
     if faults:
