@@ -866,3 +866,24 @@ def test_averages_of_random_walks() -> None:
         solved += 1
         assert abs(average - best) <= bound + 1e-9, moves
     assert solved > 45
+
+
+def test_play_that_may_stay_away_from_its_home_is_told(tmp_path):
+    """One part of the game is never left, and brings as much as the best cycle elsewhere."""
+    place = tmp_path / "parts.py"
+    place.write_text(
+        "from typing import NamedTuple\nfrom rollwise import AGAIN, Game\n"
+        "WAYS = [[(0, [1, 3])], [(1, [1, 2]), (0, [3])], [(1, [2]), (1, [1])], [(1, [3])]]\n"
+        "class State(NamedTuple):\n    place: int\n"
+        "class Parts(Game):\n    players, objective = 1, 'average'\n"
+        "    def start(self):\n        return State(0)\n"
+        "    def actions(self, s):\n        return range(len(WAYS[s.place]))\n"
+        "    def reward(self, s, action):\n        return WAYS[s.place][action][0]\n"
+        "    def outcomes(self, s, action):\n        for after in WAYS[s.place][action][1]:\n"
+        "            yield 1, AGAIN, State(after)\n"
+    )
+    done = run("solve", str(place), "as=average", "home=2")
+    assert done.returncode == 1
+    assert (
+        "stay away from position 2 (place=3): give another one (as=average home=N)" in done.stderr
+    )

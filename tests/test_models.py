@@ -156,6 +156,9 @@ def test_an_export_read_back_has_the_same_value(tmp_path, game, against):
     policy = None if against is None else Policies.of(solution).find(against)
     path = tmp_path / "model.drn"
     export(solution, path, "drn", policy)
+    packed = tmp_path / "model.umb"
+    export(solution, packed, "umb", policy)
+    assert solved(packed).value == pytest.approx(solved(path).value, abs=1e-12)
     if against is None:
         for question in ({}, {"optimum": "min"}):  # the head of the file has it too
             assert solved(path, **question).value == pytest.approx(solution.value, abs=1e-12)

@@ -12,7 +12,7 @@ import pytest
 from cli_runner import output
 from throwing import Runners
 
-from rollwise import Chase, Duel, Policy, best_response, build, evaluate
+from rollwise import Chase, Duel, Policy, best_response, build, evaluate, solve
 from rollwise.answer.references import Policies, names_in, policy_table
 from rollwise.errors import PolicyError
 from rollwise.games.pig import HOLD, ROLL, Pig
@@ -381,3 +381,11 @@ def test_a_list_of_policies_with_a_comma_in_the_name_of_a_file(tmp_path):
     assert names_in(f"optimal, {file},random") == ["optimal", file, "random"]
     entered = ("--policies", f"{file},random")
     assert file.split("/")[-1] in output("tournament", "pig", "target=10", *entered)
+
+
+def test_a_policy_of_a_game_with_equally_many_states_is_refused():
+    game, twin = Pig(10), type("Twin", (Pig,), {"name": "twin"})(10)
+    policy = solve(twin).policy
+    with pytest.raises(PolicyError, match=r"^pig target=10.*optimal is of another game, twin tar"):
+        evaluate(game, policy)
+    evaluate(game, Policy("mine", policy.probability))

@@ -15,7 +15,20 @@ import numpy as np
 import pytest
 from cli_runner import output, refusal, run
 
-from rollwise import AGAIN, END, LOSE, PASS, WIN, Game, build, check, policy, solve, won_by
+from rollwise import (
+    AGAIN,
+    END,
+    LOSE,
+    PASS,
+    WIN,
+    Game,
+    build,
+    check,
+    policy,
+    solve,
+    solve_by_layers,
+    won_by,
+)
 from rollwise.analysis.findings import oddities
 from rollwise.builders import CompileWarning
 from rollwise.errors import ChanceWarning, RulesError, TooManyStates
@@ -24,6 +37,7 @@ from rollwise.games.craps import Craps
 from rollwise.games.pig import Pig, Piglet
 from rollwise.games.super_six import SuperSix
 from rollwise.kernels import explore
+from rollwise.machine.switches import jit_disabled
 
 
 class Place(NamedTuple):
@@ -572,6 +586,38 @@ def test_chances_that_do_not_add_up_to_one_are_told(tmp_path, chances, said, dis
         solve(find(game)())
     told = [str(one.message) for one in caught if one.category is ChanceWarning]
     assert [said in text for text in told] == ([True] if said else [])
+
+
+class Ladder(NamedTuple):
+    place: int
+
+
+class Slippery(Game):
+    """A climb whose chances add up to 0.9."""
+
+    players = 2
+
+    def start(self):
+        return Ladder(0)
+
+    def actions(self, s):
+        yield 0
+
+    def progress(self, s):
+        return s.place
+
+    def outcomes(self, s, action):
+        for face in (1, 2):
+            yield 0.45, WIN if s.place + face >= 6 else PASS, Ladder(s.place + face)
+
+
+def test_chances_of_games_for_three_and_by_layers_are_told_too():
+    three = type("Three", (Slippery,), {"players": 3})
+    with pytest.warns(ChanceWarning, match="add up to 0.9, not to 1"):
+        solve(three())
+    if not jit_disabled():
+        with pytest.warns(ChanceWarning, match="add up to 0.9, not to 1"):
+            solve_by_layers(Slippery())
 
 
 def test_an_action_without_a_name_is_told(tmp_path):

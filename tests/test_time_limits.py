@@ -14,9 +14,12 @@ from cli_runner import run
 from little_games import Ladder
 from rule_faults import SOUND
 
-from rollwise import build, solve
-from rollwise.builders import expand
+from rollwise import build, hidden, solve
+from rollwise.builders.rules import Rules, Situation
+from rollwise.errors import RulesError
+from rollwise.games.kuhn_poker import KuhnPoker
 from rollwise.games.pig import Pig
+from rollwise.machine import endless
 from rollwise.methods import run_method
 from rollwise.methods.result import Status
 
@@ -85,12 +88,11 @@ STUCK = {  # a loop in the place of what each method yields or gives
 RUN = """
 import sys
 sys.path.insert(0, {folder!r})
-from rollwise.builders import build, expand
+from rollwise.builders import build
+from rollwise.machine import endless
 from rollwise.errors import RulesError
 import stuck
-expand.LOOKS, expand.SECONDS_BETWEEN = 3, 0.2
-from rollwise.builders.compiled import explorer
-explorer.LOOKS, explorer.SECONDS_BETWEEN = 3, 0.2
+endless.LOOKS, endless.SECONDS_BETWEEN = 3, 0.2
 try:
     build(stuck.Own(), mode={mode!r})
 except RulesError as error:
@@ -124,10 +126,40 @@ def test_a_loop_that_yields_nothing_is_stopped(where, mode, tmp_path):
     ), done.stdout + done.stderr
 
 
+@pytest.mark.parametrize(
+    ("where", "game", "ask"),
+    [
+        ("start", Pig, solve),
+        ("roots", Pig, solve),
+        ("progress", Pig, lambda game: Rules(game).progress_size),
+        ("action_text", Pig, lambda game: Rules(game).name_action(Situation(game.start()), 1)),
+        ("deal", KuhnPoker, hidden.solve),
+        ("reward", KuhnPoker, hidden.solve),
+    ],
+)
+def test_a_call_outside_the_search_for_states_is_stopped_once(where, game, ask, monkeypatch):
+    monkeypatch.setattr(endless, "LOOKS", 3)
+    monkeypatch.setattr(endless, "SECONDS_BETWEEN", 0.1)
+    calls = []
+
+    def stuck(self, *given):
+        calls.append(given)
+        while True:
+            pass
+
+    own = type("Own", (game,), {where: stuck})()
+    with pytest.raises(
+        RulesError,
+        match=rf": {where}.*: TakesTooLong: no end after .* \(test_time_limits.py, line \d+\)$",
+    ):
+        ask(own)
+    assert len(calls) == 1
+
+
 def test_what_goes_on_is_left_alone(monkeypatch):
-    monkeypatch.setattr(expand, "LOOKS", 2)
-    monkeypatch.setattr(expand, "SECONDS_BETWEEN", 0.02)
-    with expand.watched():
+    monkeypatch.setattr(endless, "LOOKS", 2)
+    monkeypatch.setattr(endless, "SECONDS_BETWEEN", 0.02)
+    with endless.watched():
         for _ in range(200):
-            expand.CALLS.begun += 1
+            endless.CALLS.begun += 1
             sum(range(50_000))

@@ -23,13 +23,13 @@ from rollwise import AGAIN, END, PASS, Game, payoff
 from rollwise.analysis.length_range import length_range
 from rollwise.analysis.reaching import reach
 from rollwise.answer.unbounded import finite
-from rollwise.builders import interpreter
+from rollwise.builders import interpreter, limits
 from rollwise.builders.interpreter import GrowthWarning, Interpreter, endless_growth
 from rollwise.builders.rules import Rules
 from rollwise.documents.model import text_of
 from rollwise.documents.played import length_document
 from rollwise.documents.scores import reached_document
-from rollwise.errors import RulesError
+from rollwise.errors import RulesError, TooManyStates
 from rollwise.numbers.unknown import Undecided, Unfollowed, Unknown
 from rollwise.proofs import remainder
 from rollwise.proofs.check_rules import Claims
@@ -491,6 +491,54 @@ def test_a_game_without_proved_caps_tells_why(points, fault):
         assert finite(game) is game
 
 
+class Bank(NamedTuple):
+    turn: int
+    pot: int
+    total: int
+
+
+class Skunk(Stopping):
+    """Five turns. Stopping banks the pot, a one loses all points; they count at the end."""
+
+    def start(self) -> Any:
+        return Bank(1, 0, 0)
+
+    def reward(self, s: Any, action: int) -> int:
+        return s.total + s.pot if action == STOP and s.turn == 5 else 0
+
+    def outcomes(self, s: Any, action: int) -> Any:
+        then = END if s.turn == 5 else AGAIN
+        if action == STOP:
+            yield 1, then, Bank(s.turn + 1, 0, s.total + s.pot)
+        else:
+            yield 1, then, Bank(s.turn + 1, 0, 0)
+            for face in range(2, 7):
+                yield 1, AGAIN, Bank(s.turn, s.pot + face, s.total)
+
+
+def test_points_banked_without_a_limit_are_refused_early(monkeypatch):
+    """No cap stops their growth, and a growing field lowers the limit on states."""
+    with pytest.warns(GrowthWarning, match="from pot=1 or total=1 on doesn't end the growth$"):
+        assert finite(Skunk()).rest is None
+    grows = (
+        r"more than {0} states.*; let the game end where pot is large, or cap it with min\(\); "
+        "if pot has an end, "
+    )
+    monkeypatch.setattr(limits, "MAX_STATES_INTERPRETED", 100_000)
+    with pytest.raises(TooManyStates, match=grows.format("10,000")):
+        rollwise.build(Skunk(), mode="interpreted")
+    with pytest.raises(TooManyStates, match="more than 20,000 states"):
+        rollwise.build(Skunk(), mode="interpreted", max_states=20_000)
+
+
+@pytest.mark.needs_jit
+def test_a_growing_field_lowers_the_limit_of_compiled_rules_each_time(monkeypatch):
+    monkeypatch.setattr(limits, "MAX_STATES", 300_000)
+    for _ in range(2):
+        with pytest.raises(TooManyStates, match=r"more than 30,000 states.* cap it with min\(\)"):
+            rollwise.build(Skunk())
+
+
 def test_growth_does_not_depend_on_the_speed_of_the_computer(monkeypatch):
     """A limit on the outcomes looked at decides; the time is for slow rules alone."""
     monkeypatch.setattr(interpreter, "LONGEST", 600.0)
@@ -498,9 +546,9 @@ def test_growth_does_not_depend_on_the_speed_of_the_computer(monkeypatch):
     trial = Interpreter(rules, rules.few_roots(100), 1_000)
     trial.run(stop_after=100)
     told = endless_growth(rules, trial.states)
-    assert "in a play of 20,000 moves" in told
+    assert "in a play of 20,000 moves" in told.fault
     monkeypatch.setattr(interpreter, "MOST_LOOKED_AT", 7_000)  # seven for each position
-    assert "in a play of 1,000 moves" in endless_growth(rules, trial.states)
+    assert "in a play of 1,000 moves" in endless_growth(rules, trial.states).fault
 
 
 class Step(NamedTuple):

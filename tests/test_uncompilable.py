@@ -161,6 +161,8 @@ STATEMENTS = [
     ("for x in PAIR: pass\n        yield x, WIN, s", "'x'", "give it one before"),
 ]
 
+TWO = "x = {}\n        if s.place:\n            x = {}\n        yield 0 * len(f'{{x}}')"
+
 NUMBAS = r"Function\(|Literal\[|UniTuple|<class|opcode|[a-z]Error:|reflected"
 
 
@@ -218,6 +220,12 @@ def test_the_remedy_of_a_statement_fits(empty_folder, tmp_path, statement, wrong
          "write list(...) for the tuple"),
         ("x = 's'\n        if s.place:\n            x = s.place > 1\n        yield 0 * len(f'{x}')",
          "write 1 for True, 0 for False"),
+        (TWO.format("(1, 2)", "5"), "throughout; here a number and a tuple meet"),
+        (TWO.format("(1, 2)", "s"), "throughout; here State and a tuple meet"),
+        (TWO.format("(1, 2, 3)", "PAIR[1:]"), "tuples of different lengths are different ones"),
+        (TWO.format("(1, 2)", "(1, 'x')"), "throughout, and so do the parts of a tuple"),
+        (TWO.format("((1, 2), 3)", "(1, (2, 3))"), "throughout, and so do the parts of a tuple"),
+        (TWO.format("[(1, 2)]", "[1, 2]"), "and the items of a list"),
     ],
 )  # fmt: skip
 def test_the_remedy_for_values_of_two_types_fits(empty_folder, tmp_path, statement, remedy):

@@ -348,6 +348,7 @@ def check_large(report: Report, game: Game, progress: Progress | None = None) ->
     places = np.unique(np.linspace(0, n - 1, FEW_COMPARED).astype(int))
     compare_builders(report, game, rows[places])
     _look_for_oddities(report, graph, border)
+    report.add_if("warning", "chances", chances_off(graph, game))
     _look_at_names(report, game)
     broken_off = played.n - int(played.over.sum())
     mean = f"after {played.lengths.mean():.1f} {played.unit} on average"

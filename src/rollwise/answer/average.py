@@ -95,6 +95,13 @@ def with_best_rate(rules: Game) -> Average:
     return replace(game, rate=best.rate)
 
 
+def without_bound(game: Game | None) -> str:
+    """Why the answer to a cycle has no error bound, and the remedy; empty for other games."""
+    if not isinstance(game, Average):
+        return ""
+    return f"; best play may stay away from {_home(game)}: {HOME}"
+
+
 def _home(game: Average) -> str:
     """The home in words, as in "position 2 (n=2)"."""
     graph = game.inner_graph

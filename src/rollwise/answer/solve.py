@@ -144,7 +144,10 @@ def solve_whole(
                 "time_limit)"
             )
         how = {"mode": mode, "max_states": max_states, "progress": progress, **given}
-        return replace(Solution.of_equilibrium(equilibrium(game, **how)), tolerance=tolerance)
+        of_seats = equilibrium(game, **how)
+        if off := chances_off(of_seats.graph, game):
+            warn_outside(off, ChanceWarning)
+        return replace(Solution.of_equilibrium(of_seats), tolerance=tolerance)
     graph, built = build_with_report(
         game,
         mode=mode,
@@ -152,7 +155,7 @@ def solve_whole(
         progress=progress,
         beside=compile_beside,
     )
-    if off := chances_off(graph, game):
+    if off := chances_off(graph, game, built.rules):
         warn_outside(off, ChanceWarning)
     if progress is not None:
         progress("finding components", 0, None)

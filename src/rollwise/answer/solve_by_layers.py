@@ -32,7 +32,9 @@ from rollwise.answer.layer_folder import (
 from rollwise.answer.layered_states import LayeredStates
 from rollwise.answer.solution import Solution
 from rollwise.builders import Progress, limits
-from rollwise.errors import EndlessPlay, TooManyStates, UsageError, spelled
+from rollwise.builders.building import warn_outside
+from rollwise.builders.chances import chances_off_in
+from rollwise.errors import ChanceWarning, EndlessPlay, TooManyStates, UsageError, spelled
 from rollwise.faults import shown
 from rollwise.game import Game, require_game
 from rollwise.graph import title_of
@@ -90,6 +92,11 @@ def solve_by_layers(
     EndlessPlay
         The players can go round for ever; names the states.
     TooManyStates
+
+    Warns
+    -----
+    ChanceWarning
+        The chances of an action don't add up to 1, in some of the states.
     """
     require_game(game)
     if resume and save is None:
@@ -271,6 +278,8 @@ def _answer(
     else:
         given = {"states": layers.states, "layers": layers.indptr, "start": layers.start}
     facts, progress = answers.facts, layers.progress
+    if off := chances_off_in(given["states"], game):
+        warn_outside(off, ChanceWarning)
     space = LayeredStates.of(
         game, facts, answers.first_rows, progress=progress, actions=actions, **given
     )

@@ -7,6 +7,7 @@ beyond caps, is finite, and has the same values.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -25,9 +26,10 @@ from rollwise.builders.interpreter import GrowthWarning, Interpreter, endless_gr
 from rollwise.builders.remembered import remembered
 from rollwise.builders.rules import Rules
 from rollwise.derive.derived_game import with_methods
-from rollwise.errors import RollwiseError, RulesError
-from rollwise.game import Game, has_many
+from rollwise.errors import RollwiseError, RulesError, TooManyStates
+from rollwise.game import Game, caps_of, has_many
 from rollwise.hooks import HOOKS
+from rollwise.machine.endless import is_endless
 from rollwise.proofs.check_rules import Claims, Position
 from rollwise.proofs.remainder import (
     Rest,
@@ -154,7 +156,9 @@ def _capped(game: Game) -> Game | None:
             more = trial.run(stop_after=limits.SMALL, patience=limits.PATIENCE)
         if not more or not endless_growth(rules, trial.states):
             return None
-    except RollwiseError:  # the builder tells
+    except RollwiseError as error:  # the builder tells
+        if is_endless(error):
+            raise
         return None
     seen = [flat(rules.layout.state(row)) for row in trial.states.tolist()]
     search = _Search(game, seen)
@@ -255,8 +259,22 @@ class _Search:
 
 
 def _claims(game: Game) -> tuple[list[Any], Claims]:
-    """The positions of a game, and its certified values."""
-    graph = build(game)
+    """The positions of a capped game, and its certified values.
+
+    Raises
+    ------
+    Unproved
+        Its fields grow too: stopping leaves them large.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", GrowthWarning)
+            graph = build(game)
+    except (GrowthWarning, TooManyStates):
+        caps = " or ".join(f"{name}={cap}" for name, cap in caps_of(game).items())
+        fault = Unproved(f"stopping from {caps} on doesn't end the growth")
+        fault.certain = False
+        raise fault from None
     run = solve_and_certify(graph)
     rows = list(map(tuple, graph.states[: graph.n_positions].tolist()))
     states = list(map(Rules(game).layout.state, rows))

@@ -20,17 +20,17 @@ from numpy.typing import NDArray
 
 from rollwise.builders import limits
 from rollwise.builders.arrays import Arrays, as_graph
-from rollwise.builders.compiled.reads import note_large, was_large
+from rollwise.builders.compiled.reads import note_large, reads_of, was_large
 from rollwise.builders.contract import more_states
 from rollwise.builders.rules import Rules
-from rollwise.errors import TooManyStates
+from rollwise.errors import TooManyStates, spelled
 from rollwise.game import Game, caps_of, require_game
 from rollwise.graph import StateGraph
 from rollwise.machine.switches import jit_disabled
 from rollwise.numbers.given import whole_number
 
 if TYPE_CHECKING:
-    from rollwise.builders.interpreter import Interpreter
+    from rollwise.builders.interpreter import Growth, Interpreter
 
 Mode = Literal["auto", "interpreted", "compiled"]
 Progress = Callable[[str, int, int | None], None]
@@ -49,11 +49,14 @@ class BuildReport:
     ----------
     mode : "interpreted", "compiled" or, from the graph of another game, "derived"
     compile_seconds, build_seconds : float
+    rules : Rules, optional
+        The rules that were asked; None of a derived graph.
     """
 
     mode: str
     compile_seconds: float
     build_seconds: float
+    rules: Rules | None = None
 
 
 def build(
@@ -139,18 +142,21 @@ def build_with_report(
     if mode == "auto" and jit_disabled():
         mode = "interpreted"
     building = _Building(Rules(game, any_players), max_states, progress, beside, ask_all_again)
-    how = "interpreted"
-    arrays = building.in_a_trial() if mode == "auto" else None
-    if arrays is None and mode != "interpreted":
-        how = "compiled"
-        arrays = building.by_compiled_rules(or_by_python=mode == "auto")
-    if arrays is None:
-        how = "interpreted"
-        arrays = building.by_python()
+    try:
+        arrays, how = building.run(mode)
+    except TooManyStates as error:
+        if building.growth is None or max_states is not None:
+            raise
+        _, remedy, field = building.growth
+        more = f"if {field} has an end, {more_states()} raises the limit"
+        raise TooManyStates(error.fault, f"; {remedy}; {more}") from None
     building.wait()  # for the compilation started by `beside`
     graph = as_graph(building.rules, arrays)
     seconds = time.perf_counter() - started - building.compile_seconds
-    return graph, BuildReport(how, building.compile_seconds, seconds)
+    return graph, BuildReport(how, building.compile_seconds, seconds, building.rules)
+
+
+_GROWING: dict[str, Growth] = {}  # by the keys of games, in this process
 
 
 @dataclass(eq=False)
@@ -161,6 +167,8 @@ class _Building:
     ----------
     trial : Interpreter, optional
         The interpreter of the trial, with its states, if there was a trial.
+    growth : Growth, optional
+        A field without an end in sight. It lowers the limit on states, unless one was given.
     compile_seconds : float
     """
 
@@ -170,12 +178,23 @@ class _Building:
     beside: Callable[[], Callable[[], None]] | None
     ask_all_again: bool = False
     trial: Interpreter | None = None
+    growth: Growth | None = None
     compile_seconds: float = 0.0
     wait: Callable[[], None] = lambda: None
 
     def most(self, default: int) -> int:
         """The largest number of positions. With a pool each has a turn of states."""
+        default //= limits.LESS_IF_GROWING if self.growth else 1
         return max((self.max_states or default) // (1 + self.rules.turn_states), 1)
+
+    def run(self, mode: Mode) -> tuple[Arrays, str]:
+        """The arrays, and the builder that made them."""
+        arrays = self.in_a_trial() if mode == "auto" else None
+        if arrays is not None:
+            return arrays, "interpreted"
+        if mode != "interpreted":
+            arrays = self.by_compiled_rules(or_by_python=mode == "auto")
+        return (self.by_python(), "interpreted") if arrays is None else (arrays, "compiled")
 
     @cached_property
     def few_roots(self) -> NDArray[np.int32] | None:
@@ -185,6 +204,7 @@ class _Building:
     def in_a_trial(self) -> Arrays | None:
         """Interpret the rules up to a limit; None if the game is larger, or was so last time."""
         if self.few_roots is None or is_compiled(self.rules) or was_large(self.rules, limits.SMALL):
+            self.growth = _GROWING.get(reads_of(self.rules).whole_key.text)
             return None
         self.trial = self._interpreter(self.few_roots)
         if self._goes_on(self.trial):
@@ -203,7 +223,17 @@ class _Building:
         from rollwise.builders.interpreter import GrowthWarning, endless_growth
 
         if more and (growth := endless_growth(self.rules, trial.states)):
-            warn_outside(growth, GrowthWarning)
+            self.growth = _GROWING[reads_of(self.rules).whole_key.text] = growth
+            proved = spelled(
+                python=". rollwise.solve(game).game has a proved cap, if there is one",
+                command_line="",
+            )
+            warn_outside(
+                f"{self.rules.game.name}: {growth.fault}. If nothing ends it, the states have no "
+                f"end either: {growth.remedy}{proved}. The search for states goes on up to its "
+                "limit",
+                GrowthWarning,
+            )
         return more
 
     def by_compiled_rules(self, or_by_python: bool) -> Arrays | None:
@@ -264,6 +294,7 @@ class _Building:
             roots = self.rules.roots(most) if self.few_roots is None else self.few_roots
             self.trial = self._interpreter(roots)
             self._goes_on(self.trial)
+        self.trial.max_states = self.most(limits.MAX_STATES_INTERPRETED)
         self.trial.run(progress=self._report)
         self.trial.ask_again(all_states=self.ask_all_again)
         return self.trial.arrays()

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from rollwise.builders.expand import without_fractions
 from rollwise.builders.rules import Rules
+from rollwise.builders.some_states import some_states
 from rollwise.game import Game
 from rollwise.graph import KEEP, THROW, StateGraph
 from rollwise.graph.lotteries import pointers
@@ -23,19 +24,22 @@ from rollwise.graph.lotteries import pointers
 OFF = 1e-9  # far above the roundings of a sum of chances
 SAMPLE = 100  # lotteries by which rules with fractions are known
 MOST_ASKED = 200_000  # lotteries of such rules
+MOST_STATES = 200  # positions by layers
 
 
-def chances_off(graph: StateGraph, game: Game | None = None) -> str:
+def chances_off(graph: StateGraph, game: Game | None = None, rules: Rules | None = None) -> str:
     """The first chances of an action that don't add up to 1; empty if all do.
 
     Parameters
     ----------
     game : Game, optional
         Its rules are asked for fractions, and for chances without the discount.
+    rules : Rules, optional
+        Those of the game, if they are at hand.
     """
     weight, indptr = graph.lotteries.weight, graph.lotteries.indptr
     if game is not None and game.made_from is game and game.derive() is None:
-        weight, indptr = _as_written(graph, game)
+        weight, indptr = _as_written(graph, rules or Rules(game, any_players=True))
     if not np.issubdtype(weight.dtype, np.floating) or not len(weight):
         return ""
     starts = indptr[:-1]
@@ -55,18 +59,29 @@ def chances_off(graph: StateGraph, game: Game | None = None) -> str:
     )
 
 
-def _as_written(graph: StateGraph, game: Game) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def chances_off_in(states: NDArray[np.int32], game: Game) -> str:
+    """As `chances_off`, of positions spread over those of a game by layers.
+
+    Parameters
+    ----------
+    states : (n, n_fields) int32
+    """
+    chosen = np.unique(np.linspace(0, len(states) - 1, MOST_STATES).astype(np.int64))
+    graph, _ = some_states(Rules(game), states[chosen])
+    return chances_off(graph, game)
+
+
+def _as_written(graph: StateGraph, rules: Rules) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """The weights of each lottery as the rules write them, and their row pointers.
 
     An action of each lottery tells them. Without a discount, rules that give no fraction in the
-    first lotteries are not asked for the others.
+    first lotteries have written the weights of the graph.
     """
-    indptr, label = graph.lotteries.indptr, graph.action_label
-    found = np.split(graph.lotteries.weight, indptr[1:-1])
-    first = np.full(len(found), -1)
+    game, weight, indptr = rules.game, graph.lotteries.weight, graph.lotteries.indptr
+    label, found = graph.action_label, dict[int, NDArray[Any]]()
+    first = np.full(len(indptr) - 1, -1)
     first[graph.action_lottery[::-1]] = np.arange(graph.n_actions)[::-1]
     is_own = (label != THROW) & ~(graph.has_pool & (label >= KEEP))
-    rules = Rules(game, any_players=True)
     has_fractions = game.applied_discount != 1
     lotteries = np.flatnonzero((first >= 0) & is_own[first])[:MOST_ASKED].tolist()
     for number, k in enumerate(lotteries):
@@ -77,7 +92,10 @@ def _as_written(graph: StateGraph, game: Game) -> tuple[NDArray[Any], NDArray[np
         written = [weight for weight, *_ in game.outcomes(at.state, *at.throw, int(label[a]))]
         has_fractions |= any(isinstance(weight, Fraction) for weight in written)
         found[k] = _as_doubles(written)
-    return np.concatenate(found), pointers([len(weights) for weights in found])
+    if not has_fractions:
+        return weight, indptr
+    each = [found.get(k, one) for k, one in enumerate(np.split(weight, indptr[1:-1]))]
+    return np.concatenate(each), pointers([len(weights) for weights in each])
 
 
 def _as_doubles(written: Iterable[Any]) -> NDArray[Any]:

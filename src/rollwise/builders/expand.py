@@ -4,17 +4,14 @@ This module contains all checks of the results of rules. If the compiled builder
 state, that state is expanded here, so that both builders report the same errors.
 
 The items that a rule yields are limited (`rollwise.builders.limits.MOST_YIELDED`). A loop without a
-yield cannot be counted, so a second thread watches the clock (`watched`).
+yield cannot be counted, so a second thread watches the clock (`rollwise.machine.endless`).
 """
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
 import math
-import threading
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -25,69 +22,11 @@ from rollwise.builders import limits
 from rollwise.builders.rules import Rules, Situation
 from rollwise.errors import RulesError
 from rollwise.faults import PASSED_ON, fault_place, fault_text, shown, whole, yielded_place
-from rollwise.machine.interrupts import start
+from rollwise.machine.endless import CALLS
 from rollwise.then import is_over
 
 if TYPE_CHECKING:
     from rollwise.dice import Pool
-
-LOOKS, SECONDS_BETWEEN = 10, 1.0  # the longest time of a rule, in looks at the clock
-
-
-class TakesTooLong(BaseException):
-    """Raised in an endless rule. It is a BaseException, so that no rule handles it."""
-
-    def __str__(self) -> str:
-        return f"no end after {LOOKS * SECONDS_BETWEEN:g} seconds; does a loop in it never end?"
-
-
-@dataclass
-class Calls:
-    """The number of rule calls begun in this process."""
-
-    begun: int = 0
-
-
-CALLS = Calls()
-
-
-class Stall:
-    """Counts successive looks without any progress.
-
-    It counts looks rather than seconds: a suspended process does not look.
-    """
-
-    def __init__(self, most: float) -> None:
-        self._most, self._looks, self._last = most, 0, object()
-
-    def seen(self, sign: object) -> bool:
-        """Whether the sign of life has not changed for too long."""
-        self._looks = self._looks + 1 if sign == self._last else 0
-        self._last = sign
-        return self._looks >= self._most
-
-
-@contextlib.contextmanager
-def watched() -> Iterator[None]:
-    """A context in which `TakesTooLong` ends an endless rule."""
-    done = threading.Event()
-    caller = ctypes.c_ulong(threading.get_ident())
-
-    def look() -> None:
-        stall = Stall(LOOKS)
-        while not done.wait(SECONDS_BETWEEN):
-            # No rule has begun since these looks: the present one takes too long.
-            if stall.seen(CALLS.begun):
-                raise_there = ctypes.pythonapi.PyThreadState_SetAsyncExc
-                raise_there(caller, ctypes.py_object(TakesTooLong))
-                return
-
-    start(threading.Thread(target=look, daemon=True))
-    try:
-        yield
-    finally:
-        done.set()
-
 
 MAX_ACTION = 2**31 - 1
 MAX_TOTAL_WEIGHT = 2**62

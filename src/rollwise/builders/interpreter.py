@@ -12,7 +12,7 @@ from array import array
 from collections.abc import Callable
 from itertools import chain
 from operator import mul
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,12 +24,12 @@ from rollwise.builders.expand import (
     merged,
     situations_in,
     throws_in,
-    watched,
 )
 from rollwise.builders.limits import LOOKED_AT, growths, too_many_states
 from rollwise.builders.rules import Rules, Situation
-from rollwise.errors import RulesError, spelled
+from rollwise.errors import RulesError
 from rollwise.graph.layout import MOST
+from rollwise.machine.endless import watched
 
 # Rules are asked about all states twice, unless this takes longer than both LONGEST_ASKED_AGAIN
 # seconds and this part of the time of the first pass. Then a sample that fits the time is used.
@@ -56,7 +56,7 @@ class Interpreter:
     """
 
     def __init__(self, rules: Rules, roots: np.ndarray, max_states: int) -> None:
-        self._rules, self._max_states = rules, max_states
+        self._rules, self.max_states = rules, max_states
         # -1 is the end of the game, given as None
         self._number: dict[Any, int] = {None: -1}
         for fields in roots.tolist():
@@ -104,12 +104,12 @@ class Interpreter:
         if progress is not None:
             progress(self._place, len(self._states))
         while self._place < len(self._states):
-            if len(self._states) + self._thrown > self._max_states:
+            if len(self._states) + self._thrown > self.max_states:
                 raise too_many_states(
                     self._rules,
                     self._place,
                     self.states,
-                    self._max_states,
+                    self.max_states,
                     len(self._next),
                 )
             if len(self._next) > stop_after or time.perf_counter() > deadline:
@@ -297,8 +297,16 @@ class GrowthWarning(UserWarning):
     """A field kept rising. The game may have infinitely many states."""
 
 
-def endless_growth(rules: Rules, states: np.ndarray) -> str:
-    """The warning about a field with endless growth along a play; empty if none is found.
+class Growth(NamedTuple):
+    """A field with endless growth along a play, as a fault and its remedy in words."""
+
+    fault: str
+    remedy: str
+    field: str
+
+
+def endless_growth(rules: Rules, states: np.ndarray) -> Growth | None:
+    """The field with endless growth along a play; None if none is found.
 
     First come plays that raise or lower one field, then a play that raises all rising fields
     together, such as two scores that change places at each pass. A field that may still end at a
@@ -310,7 +318,7 @@ def endless_growth(rules: Rules, states: np.ndarray) -> str:
         Some of the states found, in their order.
     """
     if rules.pool is not None:  # its turns take too long to follow
-        return ""
+        return None
     parameters = [abs(p) for p in rules.game.parameters.values() if type(p) is int]
     looked_at, began = 0, time.perf_counter()
 
@@ -337,17 +345,13 @@ def endless_growth(rules: Rules, states: np.ndarray) -> str:
         reached, name = numbers[field], rules.field_names[field]
         if abs(reached) > max(parameters, default=0):
             verb, end = ("rises", "min") if reached > first[field] else ("falls", "max")
-            proved = spelled(
-                python=". rollwise.solve(game).game has a proved cap, if there is one",
-                command_line="",
+            return Growth(
+                f"the field {name} grows: it {verb} to {reached:,} in a play of {moves:,} moves, "
+                "which no rule has ended",
+                f"let the game end where {name} is large, or cap it with {end}()",
+                name,
             )
-            return (
-                f"{rules.game.name}: the field {name} grows: it {verb} to {reached:,} in a play of "
-                f"{moves:,} moves, which no rule has ended. If nothing ends it, the states "
-                f"have no end either: let the game end where {name} is large, or cap it with "
-                f"{end}(){proved}. The search for states goes on up to its limit"
-            )
-    return ""
+    return None
 
 
 def _follow(

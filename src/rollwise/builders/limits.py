@@ -16,6 +16,7 @@ from rollwise.numbers.printed import in_bytes
 
 MAX_STATES = 10_000_000
 MAX_STATES_INTERPRETED = 1_000_000
+LESS_IF_GROWING = 10  # divisor of these limits, if a field grows without an end in sight
 OUTCOMES_PER_STATE = 40  # outcomes allowed per state of the limit
 MOST_NUMBERED = 2**31 - 1  # states that can be numbered
 ANSWER_BYTES = 20  # per state of an answer by layers, in memory or on disk: value, bound, action

@@ -17,6 +17,7 @@ from rollwise.builders.compiled.cache_key import key_of
 from rollwise.builders.compiled.reads import graph_key, what_is_read
 from rollwise.builders.rules import Rules
 from rollwise.game import Game
+from rollwise.machine.endless import is_endless
 
 Result = TypeVar("Result")
 
@@ -42,7 +43,9 @@ def rules_key(game: Game, methods: tuple[str, ...] = ()) -> tuple[Any, ...] | No
         rules = Rules(game, any_players=True)
         more = what_is_read(rules, {name: getattr(kind, name) for name in methods}).whole_key
         key = graph_key(rules, more.text, own.text, rules.start)
-    except Exception:  # of the rules: whoever needs them reports it
+    except Exception as error:  # of the rules: whoever needs them reports it
+        if is_endless(error):
+            raise
         return None
     return (kind, key.text) if key.lasts and more.lasts else None
 

@@ -20,11 +20,12 @@ from rollwise.builders.compiled.cache_key import require_certain
 from rollwise.builders.compiled.sources import compared_by_identity
 from rollwise.builders.contract import Contract, more_states
 from rollwise.errors import RulesError, TooManyStates, spelled
-from rollwise.faults import PASSED_ON, failing, fault_text, one_line, shown, whole
+from rollwise.faults import PASSED_ON, fault_text, one_line, shown, whole
 from rollwise.game import Game, outcomes_rule
 from rollwise.graph import NO_THROW, ROLLS_LEFT
 from rollwise.graph.layout import LEAST, MOST, MOST_NUMBERS, StateLayout, ThrowLayout, field_words
 from rollwise.graph.naming import OF_THROWS, RESERVED, in_fields, state_text
+from rollwise.machine.endless import CALLS, running, watched
 
 if TYPE_CHECKING:
     from rollwise.dice import Pool
@@ -170,7 +171,7 @@ class Rules(Contract):
             raise self.fault("it has no start(); def start(self) returns the opening position")
         if fault := self._not_taken("start", type(self.game).start, ()):
             raise RulesError(fault)
-        with failing(RulesError, f"{self.game.name}: start() fails"):
+        with running(RulesError, f"{self.game.name}: start() fails"):
             return self.game.start()
 
     @cached_property
@@ -202,7 +203,7 @@ class Rules(Contract):
     def _first_throw(self) -> Any:
         """The first item from `throws` at the start; None if there is none."""
         where = f"in the state {self.state_text(self.start)}"
-        with failing(RulesError, f"{self.game.name}: throws() fails {where}"):
+        with running(RulesError, f"{self.game.name}: throws() fails {where}"):
             throws: Any = self.game.throws(self.start)
             if throws is not None:
                 return next(iter(throws), None)
@@ -313,7 +314,7 @@ class Rules(Contract):
             It fails, or does not return a text of one line.
         """
         where = f"in the state {self.where(at, label)}"
-        with failing(RulesError, f"{self.game.name}: action_text() fails {where}"):
+        with running(RulesError, f"{self.game.name}: action_text() fails {where}"):
             name = self.game.action_text(at.state, *at.throw, label)
         if not isinstance(name, str) or name != one_line(name):
             raise self.fault(f"action_text() gives {shown(name)} {where}; it is a text of one line")
@@ -400,7 +401,10 @@ class Rules(Contract):
 
     def _roots(self) -> Iterator[Any]:
         try:
-            yield from self.game.roots()
+            with watched():
+                for root in self.game.roots():
+                    CALLS.begun += 1
+                    yield root
         except (*PASSED_ON, GeneratorExit):
             raise
         except BaseException as error:
@@ -504,7 +508,7 @@ class Rules(Contract):
 
     def _progress(self, state: Any) -> Progress:
         where = f"in the state {self.state_text(state)}"
-        with failing(RulesError, f"{self.game.name}: progress() fails {where}"):
+        with running(RulesError, f"{self.game.name}: progress() fails {where}"):
             reached = self.game.progress(state)
         try:
             given: tuple[Any, ...] = reached if isinstance(reached, tuple) else (reached,)

@@ -21,7 +21,6 @@ from rollwise.builders.remembered import remembered
 from rollwise.builders.rules import Rules
 from rollwise.derive.derived_game import DerivedGame, whole_graph, with_methods
 from rollwise.errors import ParameterError, RulesError
-from rollwise.faults import failing
 from rollwise.game import Game, outcomes_rule
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import (
@@ -35,6 +34,7 @@ from rollwise.graph.choices import (
 from rollwise.graph.lotteries import share
 from rollwise.graph.state_graph import Objective
 from rollwise.graph.view import Action
+from rollwise.machine.endless import running
 from rollwise.parameters import ParameterSpec
 from rollwise.then import END
 
@@ -229,7 +229,7 @@ def _check_duration(rules: Rules, action: Action) -> None:
     graph, state = action.graph, int(action.graph.action_state[action.index])
     at = rules.situation(graph.row(state))
     where = f"in the state {rules.where(at, action.label)}"
-    with failing(RulesError, f"{rules.game.name}: duration() fails {where}"):
+    with running(RulesError, f"{rules.game.name}: duration() fails {where}"):
         given = float(rules.game.duration(at.state, *at.throw, action.label))
     if not 0 <= given < np.inf:
         raise RulesError(f"{rules.game.name}: duration() gives {given} {where}; it is at least 0")

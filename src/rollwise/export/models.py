@@ -422,7 +422,10 @@ def write_umb(graph: StateGraph, path: Path) -> None:
     index = {
         "format-version": 1,
         "format-revision": 0,
-        "model-data": {"name": graph.title},
+        "model-data": {
+            "name": graph.title,
+            "description": "\n".join(_queries(graph, is_game)),
+        },
         "file-data": {"tool": "rollwise", "tool-version": __version__},
         "transition-system": system,
         "annotations": {

@@ -45,11 +45,14 @@ class Policy:
     tied : (n_states,) bool, optional
         Of an optimal policy: whether another action is as good as its own,
         as far as the certified error can tell.
+    game : str, optional
+        The game and its parameters, if known.
     """
 
     name: str
     probability: NDArray[np.float64] = field(repr=False)
     tied: NDArray[np.bool_] | None = field(default=None, repr=False)
+    game: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
         try:
@@ -84,13 +87,13 @@ class Policy:
         probability = np.zeros(graph.n_actions)
         probability[actions] = 1.0
         tied = None if best is None else has_ties(graph, best)
-        return cls(name, probability, tied)
+        return cls(name, probability, tied, graph.title)
 
     @classmethod
     def uniform(cls, graph: StateGraph) -> Policy:
         """Every action of a state equally likely."""
         counts = np.diff(graph.action_indptr)
-        return cls("random", 1.0 / np.repeat(counts, counts))
+        return cls("random", 1.0 / np.repeat(counts, counts), game=graph.title)
 
     @classmethod
     def of_function(
@@ -127,7 +130,7 @@ class Policy:
                 labels = graph.action_label[begin:end].tolist()
                 for number, chance in asked(state, row, labels).items():
                     probability[begin + number] = chance
-        return cls(name, probability)
+        return cls(name, probability, game=graph.title)
 
 
 def require_size(graph: StateGraph, policy: Policy) -> None:
@@ -160,6 +163,11 @@ def require_policy(graph: StateGraph, policy: Policy) -> Policy:
         raise PolicyError(
             f"{graph.title}: a Policy is wanted, such as the policy of a solution, and not of the "
             f"type {type(policy).__name__}"
+        )
+    if policy.game not in ("", graph.title):
+        raise PolicyError(
+            f"{graph.title}: the policy {policy.name} is of another game, {policy.game}; take a "
+            "policy of a solution of this game with these parameters"
         )
     require_size(graph, policy)
     chance = policy.probability

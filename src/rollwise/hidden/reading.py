@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 from rollwise.boards import Board
 from rollwise.builders.compiled.cache_key import require_certain
 from rollwise.errors import PolicyError, RulesError, TooManyStates, UsageError, spelled
-from rollwise.faults import failing, shown, whole
+from rollwise.faults import shown, whole
 from rollwise.game import Game, outcomes_rule, require_game
 from rollwise.graph.layout import field_words
 from rollwise.graph.naming import in_fields, state_text, title_of
+from rollwise.machine.endless import running
 from rollwise.then import (
     AGAIN,
     PASS,
@@ -113,7 +114,7 @@ class Positions:
         """The board of a position as its mover sees it, or as a whole; empty without a board."""
         state = self.states[position] if whole else self.seen(position)
         where = f"{self.game.name}: cells({state_text(named_fields(self.game, state))})"
-        with failing(RulesError, where):
+        with running(RulesError, where):
             return self.game.cells(state)
 
     def action_by(self, name: str, position: int, side: int) -> int:
@@ -126,7 +127,7 @@ class Positions:
         sees = self.visible(position)
         policy, place = type(self.game).policies()[name], state_text(sees)
         actions = self.menus[position][side]
-        with failing(PolicyError, f"{self.game.name}: the policy {name} at {place}"):
+        with running(PolicyError, f"{self.game.name}: the policy {name} at {place}"):
             given = (self.seen(position), *(() if self.is_hidden else (side,)))
             action = policy(self.game, *given)
         if action not in actions:
@@ -187,7 +188,7 @@ def named_fields(game: Game, state: Any) -> dict[str, Any]:
 def visible_part(game: Game, state: Any) -> dict[str, Any]:
     """The fields of a state that the mover sees, by name."""
     fields = named_fields(game, state)
-    with failing(RulesError, f"{game.name}: hidden({state_text(fields)})"):
+    with running(RulesError, f"{game.name}: hidden({state_text(fields)})"):
         unseen = game.hidden(state)
         unseen = (unseen,) if isinstance(unseen, str) else tuple(unseen)
     for name in unseen:
@@ -284,7 +285,7 @@ class _Reading:
 
     def run(self) -> Positions:
         game = self.game
-        with failing(RulesError, f"{game.name}: start()"):
+        with running(RulesError, f"{game.name}: start()"):
             start = game.start()
         self.fields = getattr(start, "_fields", None)
         if self.fields is None:
@@ -342,7 +343,7 @@ class _Reading:
         """The result of a rule of this name as a list."""
         text = state_text(named_fields(self.game, state))
         words = f"({text}{''.join(f', {shown(m)}' for m in more)})"
-        with failing(RulesError, f"{self.game.name}: {name}{words}"):
+        with running(RulesError, f"{self.game.name}: {name}{words}"):
             given: Iterable[Any] = rule(state, *more)
             return list(given)
 
@@ -378,7 +379,7 @@ class _Reading:
         choices = []
         for action in typed:
             words = f", action {shown(action)}"
-            with failing(RulesError, f"{game.name}: reward{words}"):
+            with running(RulesError, f"{game.name}: reward{words}"):
                 reward = game.reward(state, action)
             outcomes = self._listed(state, "outcomes", outcomes_rule(game), action)
             choices.append((words, outcomes, reward))

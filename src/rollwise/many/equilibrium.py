@@ -430,7 +430,7 @@ def proved(
         graph, probability, claimed, _stage(progress, "certifying")
     )
     spent = {**seconds, "certify": time.perf_counter() - began}
-    policy = Policy("optimal", probability)
+    policy = Policy("optimal", probability, game=graph.title)
     worth = stakes.paid(values), stakes.span * bounds, stakes.span * gains
     return Equilibrium(
         *(graph, game, policy, *worth, tuple(profile.unsettled), spent), timed_out=profile.timed_out

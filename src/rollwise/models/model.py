@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -31,9 +31,15 @@ Mask = NDArray[np.bool_]
 MOST = 2**31 - 2  # states, choices
 SIMPLE = 10**6  # largest denominator of a fraction for a double
 SUM_OFF = 1e-6  # of the chances of a choice
+LEAST_TOTAL = re.compile(r'R\{"[^"]*"\}min=\? .*')  # a query, as rollwise writes it
 OVER = -1  # the target of a branch that ends play
 # Fields of rule sheets may not have these names; "paid" is a field that payments add.
 TAKEN = (*RESERVED, *OF_THROWS, "paid")
+
+
+def optimum_of(queries: Iterable[str]) -> str:
+    """The optimum that the queries in a file of rollwise ask for."""
+    return "min" if any(map(LEAST_TOTAL.fullmatch, queries)) else "max"
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from rollwise.errors import ModelFileError
-from rollwise.models.model import MOST, Model
+from rollwise.models.model import MOST, Model, optimum_of
 
 LONGEST = 400  # characters of a number, and its largest exponent
 NUMBER = re.compile(r"[-+]?(\d+/\d+|(\d+\.?\d*|\.\d+)([eE][-+]?(\d+))?)")
@@ -29,7 +29,6 @@ STATE = re.compile(
 ACTION = re.compile(r"action (?P<name>\S+)( \[(?P<rewards>[^]]*)\])?")
 LABEL = re.compile(r'"([^"]+)"|([^\s"]+)')
 MOST_NOTED = 10  # comments at the head of a file
-LEAST_TOTAL = re.compile(r'// R\{"[^"]*"\}min=\? .*')
 REFUSED = {
     "CTMC": "has continuous time",
     "Markov Automaton": "has continuous time",
@@ -207,7 +206,7 @@ def read_drn(path: Path) -> Model:
         n,
         start=_only(reader, start),
         labels=labels,
-        optimum="min" if _seeks_least(reader.head) else "max",
+        optimum=_optimum(reader.head),
         rewards={
             reward: [row[i] if i < len(row) else Fraction(0) for row in of_branch]
             for i, reward in enumerate(reward_names)
@@ -215,10 +214,10 @@ def read_drn(path: Path) -> Model:
     )
 
 
-def _seeks_least(head: list[str]) -> bool:
-    """Whether rollwise wrote the file, and its question is for the least total."""
+def _optimum(head: list[str]) -> str:
+    """The optimum of the question, if rollwise wrote the file."""
     is_own = bool(head) and head[0].endswith(", written by rollwise")
-    return is_own and any(LEAST_TOTAL.fullmatch(line) for line in head[1:])
+    return optimum_of(line.removeprefix("// ") for line in head[1:]) if is_own else "max"
 
 
 def _sum(one: list[Fraction], other: list[Fraction]) -> list[Fraction]:

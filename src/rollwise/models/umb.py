@@ -22,7 +22,7 @@ import numpy as np
 
 from rollwise.errors import ModelFileError
 from rollwise.machine import memory_limits
-from rollwise.models.model import MOST, Model, simplest
+from rollwise.models.model import MOST, Model, optimum_of, simplest
 
 MOST_INDEX = 1 << 24  # bytes of index.json
 MOST_TEXT = 1 << 26  # bytes of the names of actions
@@ -142,7 +142,14 @@ class _Archive:
                 for word, about in rewards.items()
             },
             fields=self._fields(index, n),
+            optimum=self._optimum(),
         )
+
+    def _optimum(self) -> str:
+        """The optimum of the question, if rollwise wrote the file."""
+        is_own = (self.index.get("file-data") or {}).get("tool") == "rollwise"
+        about = self.index["model-data"].get("description", "") if is_own else ""
+        return optimum_of(about.splitlines())
 
     def _index(self) -> dict[str, Any]:
         member = next(iter(self.tar), None)

@@ -62,11 +62,11 @@ class Unproved(Exception):
 
     Attributes
     ----------
-    certain : bool
+    certain : bool, optional
         Whether the rules were run for all larger numbers of a field.
     """
 
-    certain = False
+    certain: bool | None = None
 
 
 class WorthMore(Unproved):
@@ -268,7 +268,8 @@ def prove_rest(
                 except Unfollowed as error:
                     raise Unproved(f"the rules use a number without a limit in {error}") from None
                 except Unproved as fault:
-                    fault.certain = isinstance(box[own], Unknown)
+                    if fault.certain is None:
+                        fault.certain = isinstance(box[own], Unknown)
                     raise
                 except Exception as error:  # of the rules, which may be made for small numbers
                     raise Unproved(f"the rules fail {rest.text(box)}: {error}") from None

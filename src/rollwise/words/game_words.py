@@ -21,6 +21,7 @@ from rollwise.game import Game, outcomes_rule
 from rollwise.graph import KEEP, THROW, StateGraph
 from rollwise.graph.layout import StateLayout, field_words
 from rollwise.graph.naming import SetWords
+from rollwise.machine.endless import watched
 from rollwise.then import is_over
 
 MOST_STATES = 60  # in the sample of `word_faults`, evenly spread
@@ -158,7 +159,8 @@ class Words:
 
     def _ask(self, word: str, *arguments: Any, passed_on: type[Exception] = RollwiseError) -> Any:
         try:
-            return getattr(self.game, word)(*arguments)
+            with watched():
+                return getattr(self.game, word)(*arguments)
         except (RollwiseError, passed_on, *PASSED_ON):
             raise
         except BaseException as error:

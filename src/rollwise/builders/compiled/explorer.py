@@ -16,15 +16,7 @@ from rollwise.builders.arrays import Arrays, Throws
 from rollwise.builders.compiled.compiling import Question, compiled_rules
 from rollwise.builders.compiled.reads import new_call, reads_of
 from rollwise.builders.compiled.spot_check import compare, sample
-from rollwise.builders.expand import (
-    LOOKS,
-    SECONDS_BETWEEN,
-    Action,
-    Stall,
-    expand,
-    situations_in,
-    watched,
-)
+from rollwise.builders.expand import Action, expand, situations_in
 from rollwise.builders.rules import Rules, Situation
 from rollwise.errors import RollwiseError, RulesDiffer, RulesError
 from rollwise.graph.layout import LEAST, MOST
@@ -33,6 +25,8 @@ from rollwise.kernels import state_tables as kernels
 from rollwise.kernels.calls import EXPAND, QUESTION
 from rollwise.kernels.explore import BATCH, RECENT, Buffers, GraphArrays
 from rollwise.kernels.lotteries import LotteryTable, enter_lotteries
+from rollwise.machine import endless
+from rollwise.machine.endless import Stall, watched
 from rollwise.machine.interrupts import LOOK, heard
 from rollwise.numbers.shares import SMALLEST
 from rollwise.then import LEAST_PAYOFF
@@ -540,7 +534,7 @@ class Explorer:
 
     def watch(self) -> Callable[[], None]:
         """A function that raises an error once the rules make no more progress."""
-        stall = Stall(LOOKS * SECONDS_BETWEEN / LOOK)
+        stall = Stall(endless.LOOKS * endless.SECONDS_BETWEEN / LOOK)
 
         def look() -> None:
             address = int(self._call["states"][0])
@@ -556,6 +550,8 @@ class Explorer:
         try:
             with watched():
                 for fields in asked.tolist():
+                    if self._rules.has_progress:
+                        self._rules.progress(self._rules.layout.state(fields))
                     deque(expand_state(self._rules, fields), maxlen=0)
         except RulesError as error:
             return error  # it names the state, the action and the line

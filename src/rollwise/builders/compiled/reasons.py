@@ -76,18 +76,16 @@ ONE_YIELD = (
 )
 THROUGH_SELF = "read constants and methods of a game through self"
 ONE_TYPE = "a value needs one type throughout"
-# What the types have in common, by signs of them in Numba's message: the first sign counts.
-ONE_TYPES = {
-    "bool": f"{ONE_TYPE}: {TRUTHS}",
-    "return type.*(Tuple|list|range)": (
-        f"{ONE_TYPE}, and tuples, lists and ranges are different ones: yield each action instead, "
-        "or return list(...) throughout"
-    ),
-    "Tuple.*list|list.*Tuple": (
-        f"{ONE_TYPE}, and a tuple and a list are two: write list(...) for the tuple"
-    ),
-    "range": f"{ONE_TYPE}, and a range has its own: write list(...) for it",
-    "Tuple": f"{ONE_TYPE}, and tuples of different lengths are different ones: write lists",
+PARTS = f"{ONE_TYPE}, and so do the parts of a tuple and the items of a list"
+# Numba's words for types, by their beginnings.
+KINDS = {
+    "(Uni)?Tuple#": "a tuple",
+    "(reflected )?list": "a list",
+    "range": "a range",
+    "array": "an array",
+    "none": "None",
+    "unicode|Literal.str": "a text",
+    "u?int|float|Literal.int": "a number",
 }
 READS = (
     "of self, rules may read numbers, texts, members of enumerations, NumPy arrays, methods, and "
@@ -360,5 +358,40 @@ def _of_types(text: str, source: Source, place: Place | None) -> Found | None:
     if "unify return type" in text:
         what = "the answer of a function"
     line = next(line for line in text.splitlines() if re.search("an(not|'t) unify", line))
-    remedy = next((told for sign, told in ONE_TYPES.items() if re.search(sign, line)), ONE_TYPE)
-    return what, remedy, None
+    return what, _for_one_type(line), None
+
+
+def _for_one_type(line: str) -> str:
+    """The remedy for types that Numba cannot unify, by the line of its message."""
+    if "bool" in line:
+        return f"{ONE_TYPE}: {TRUTHS}"
+    types = re.sub("<[^<>]*>", "", line)
+    while "(" in types:  # Tuple(int64, UniTuple(int64 x 2)) becomes Tuple#2, from the inside
+        types, inner = re.subn(r"\(([^()]*)\)", lambda match: f"#{_length(match[1])}", types)
+        if not inner:
+            return ONE_TYPE
+    types = re.sub(r".*unify (return type from the following types: )?| for '.*", "", types)
+    each = sorted(set(re.split(", | and ", types)))
+    kinds = {one: next((kind for k, kind in KINDS.items() if re.match(k, one)), "") for one in each}
+    found = sorted(set(kinds.values()))
+    if "return type" in line and set(found) <= {"a list", "a range", "a tuple"}:
+        return (
+            f"{ONE_TYPE}, and tuples, lists and ranges are different ones: yield each action "
+            "instead, or return list(...) throughout"
+        )
+    if found == ["a list", "a tuple"]:
+        return f"{ONE_TYPE}, and a tuple and a list are two: write list(...) for the tuple"
+    if "a range" in found:
+        return f"{ONE_TYPE}, and a range has its own: write list(...) for it"
+    if found == ["a tuple"] and len({one.partition("#")[2] for one in each}) > 1:
+        return f"{ONE_TYPE}, and tuples of different lengths are different ones: write lists"
+    if len(each) == 1 or found in (["a list"], ["a tuple"]):
+        return PARTS
+    named = sorted({kind or one.partition("#")[0] for one, kind in kinds.items()})
+    return f"{ONE_TYPE}; here {' and '.join(named)} meet" if len(named) > 1 else ONE_TYPE
+
+
+def _length(parts: str) -> int:
+    """The number of parts of a tuple in Numba's words: ``int64, int64`` or ``int64 x 2``."""
+    times = re.search(r" x (\d+)$", parts)
+    return int(times[1]) if times else len(parts.split(", ")) if parts else 0

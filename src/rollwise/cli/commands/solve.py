@@ -114,7 +114,8 @@ def solve(
         refuse(ONLY_BY_LAYER, **elsewhere)
         keep = typed_settings(settings, LAYER_SETTINGS, "--by-layer").get("keep", "all")
 
-        print_layers(chosen, save, pool, keep=keep, certificate=certificate, resume=resume)
+        typed = shlex.join([game, *(parameters or ())])
+        print_layers(chosen, typed, save, pool, keep=keep, certificate=certificate, resume=resume)
         return
     if has_many(chosen):
         alone = "compare runs methods on the game of one seat"
@@ -202,25 +203,41 @@ def _tell(
         tell_unfinished(solution)
         raise typer.Exit(1)
     certify(solution, certificate)
-    if odd:
-        say(f"check has something to say: {odd[0]} (rollwise check {game})")
+    _say_oddity(odd, game)
     faults = [] if solution.profile is None else list(solution.profile.faults)
     if not faults and solution.status not in ("certified", "estimated"):
         faults = [f"{solution.status}: the error bound is {rounded_up(solution.largest_claim)}"]
+        if "as" in (solution.game.parameters if solution.game else {}):
+            from rollwise.answer.average import without_bound
+
+            faults[0] += without_bound(solution.game)
     for fault in faults:
         typer.echo(f"rollwise: {fault}", err=True)
     if faults:
         raise typer.Exit(1)
 
 
+def _say_oddity(odd: list[str] | UnsetType, game: str) -> None:
+    if odd:
+        say(f"check has something to say: {odd[0]} (rollwise check {game})")
+
+
 def _oddities(solution: Solution) -> list[str] | UnsetType:
     """Findings of `check` for graphs small enough to examine at once; UNSET without a graph.
 
     Of a derived game, the fields are those of the form and of the inner game, which has findings.
+    Of a game by layers, or for three or more, the finding about chances alone.
     """
-    if not solution.is_whole or solution.profile is not None:
-        return UNSET
+    from rollwise.builders.chances import chances_off, chances_off_in
+    from rollwise.graph import StateGraph
+
+    if not isinstance(solution.space, StateGraph):
+        return [
+            *filter(None, [chances_off_in(solution.space.states, solution.space.game)])
+        ] or UNSET
     graph = solution.graph
+    if solution.profile is not None:
+        return [*filter(None, [chances_off(graph, solution.game)])] or UNSET
     if graph.n_outcomes > QUICKLY_SEEN:
         return []
     from rollwise.analysis.findings import (
@@ -229,7 +246,6 @@ def _oddities(solution: Solution) -> list[str] | UnsetType:
         nothing_at_stake,
         oddities,
     )
-    from rollwise.builders.chances import chances_off
 
     odd, game = [nothing_at_stake(graph)], solution.game
     if game is None or game.made_from is game:
@@ -261,6 +277,7 @@ def removed_if_empty(folder: Path, is_new: bool) -> Iterator[None]:
 
 def print_layers(
     game: Game,
+    typed: str,
     save: Path | None,
     workers: Workers,
     *,
@@ -305,8 +322,10 @@ def print_layers(
                     pool=pool,
                 )
     saved = [] if save is None else [f"Saved to {save}; --load {save} reads it."]
-    render(solved_document(solution), *saved)
+    odd = _oddities(solution)
+    render(solved_document(solution, odd), *saved)
     certify(solution, certificate)
+    _say_oddity(odd, typed)
     if solution.status != "certified":
         raise typer.Exit(1)
 
