@@ -433,6 +433,11 @@ def test_a_forgotten_swap_is_told(tmp_path, monkeypatch, written, said):
     assert said in json.loads(output("solve", game, "--json"))["check"][0]
 
 
+def test_fields_of_the_gallery_are_no_news_to_their_players():
+    done = run("solve", "ludo", "pieces=1")  # the field home is 0 in every state
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 class Seats(NamedTuple):
     faces: tuple[int, int, int]
     turn: int

@@ -43,7 +43,7 @@ def as_joker(box: int) -> int:
 
 @dataclass(frozen=True)
 class Yahtzee(BonusSheet):
-    """Throw five dice, twice throw again any of them, then fill a box: 13 turns.
+    """Throw five dice, twice throw again any of them, then fill a box, until all are filled.
 
     Each box is filled once. 63 points or more in the boxes of the six faces bring 35. Once the
     yahtzee box has its 50, each further five of a kind brings 100. Five of a kind are a joker

@@ -148,8 +148,8 @@ class _Archive:
     def _optimum(self) -> str:
         """The optimum of the question, if rollwise wrote the file."""
         is_own = (self.index.get("file-data") or {}).get("tool") == "rollwise"
-        about = self.index["model-data"].get("description", "") if is_own else ""
-        return optimum_of(about.splitlines())
+        about = (self.index.get("model-data") or {}).get("description", "") if is_own else ""
+        return optimum_of(str(about).splitlines())
 
     def _index(self) -> dict[str, Any]:
         member = next(iter(self.tar), None)

@@ -730,7 +730,8 @@ async def _unfit(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     path, allowed, message = request.url.path, "", error.detail
     if error.status_code == 404:
-        message = f"there is no {path[:80]} here; / has the pages, and /api/games lists the games"
+        more = ", and /api/games lists the games" if path.startswith("/api") else ""
+        message = f"there is no {path[:80]} here; / has the pages{more}"
     elif error.status_code == 405:
         # several routes may share the path, with a method each
         fitting = (r for r in request.app.routes if r.matches(request.scope)[0] is Match.PARTIAL)
