@@ -15,7 +15,7 @@ from rollwise.game import Game
 NOT_WRITTEN = {  # by a sheet
     *("chase", "contest", "with_score", "within", "average", "cube"),
     *("derive", "base_graph", "verdicts", "policies"),
-    *("numbered", "swapped", "has_kind", "text_board"),
+    *("numbered", "with_names", "swapped", "has_kind", "text_board"),
 }
 ARGUMENTS = {  # of hooks whose signature leaves them open
     "actions": "s[, throw]",
