@@ -17,6 +17,7 @@ from rollwise.games.royal_ur import Race, RoyalUr
 from rollwise.games.shut_the_box import Box, ShutTheBox
 from rollwise.games.yahtzee import Sheet, Yahtzee
 from rollwise.page.document import document
+from rollwise.words import Narrator
 
 
 @pytest.mark.parametrize(
@@ -82,6 +83,32 @@ class Drawn(Game):
     def roots(self):
         yield Lanes(0, 1)
         yield Lanes(3, 0)
+
+
+class OwnPicture(Drawn):
+    def cells(self, s):
+        return [[boards.seat(), boards.pile(s.mine)]]
+
+    def show(self, s):
+        return f"at {s.mine}"
+
+
+def test_the_board_of_a_form_has_the_names_unless_the_rules_draw_it():
+    """A person against a machine keeps the side; the answer to a double is the other player's."""
+    cube = Pig(target=5).cube(limit=2)
+    narrator = Narrator(rollwise.solve(cube).graph, cube)
+    graph = narrator.graph
+    turn = graph.view.find((2, 0, 0, 2, 2, 0)).index
+    lines = ["Ann ##...", "Bob ..... cube 2"]
+    assert narrator.board(turn, ["Ann", "Bob"]).splitlines() == lines
+    lines = ["you     ..... cube 2", "machine ##..."]
+    shown = narrator.board(turn, ["machine", "you"], as_opponent=True)
+    assert [line.replace("x", "#") for line in shown.splitlines()] == lines
+    offered = graph.view.find((2, 0, 0, 1, 0, 2)).index
+    assert narrator.board(offered, ["Ann", "Bob"]).splitlines() == ["Ann .....", "Bob xx..."]
+    within = OwnPicture().within(3)
+    narrator = Narrator(rollwise.solve(within).graph, within)
+    assert narrator.board(0, ["Ann", "Bob"]) == "at 0"
 
 
 class NoCells(Drawn):

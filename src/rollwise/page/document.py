@@ -47,7 +47,6 @@ from rollwise.thumb.language import Rule
 from rollwise.thumb.sentences import sentence_of
 from rollwise.words import Narrator
 from rollwise.words.narration import FACES
-from rollwise.words.next_view import as_next_sees
 
 MADE_BY = f"rollwise {__version__}"
 FORMAT = 1
@@ -476,4 +475,4 @@ def _seen_by_next(solution: Solution) -> list[int]:
     graph, game = solution.graph, solution.game
     if game is not None and game.base_game is not game:  # the other's points stand elsewhere
         return [-1] * len(graph.field_names)
-    return list(as_next_sees(graph))
+    return list(Narrator(graph, game).seen_by_next)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from rollwise import boards, dice
 from rollwise.boards import Board, Cell
-from rollwise.derive.derived_game import base_actions
+from rollwise.derive.derived_game import DerivedGame, base_actions
 from rollwise.errors import RulesError, UsageError
 from rollwise.game import Game, outcomes_rule
 from rollwise.graph import NO_THROW, ROLLS_LEFT, Outcome, State, StateGraph
@@ -135,8 +135,14 @@ class Narrator:
         return base_actions(self.graph, self.source)
 
     @cached_property
-    def _seen_by_next(self) -> tuple[int, ...]:
-        return as_next_sees(self.graph)
+    def seen_by_next(self) -> tuple[int, ...]:
+        """See `as_next_sees`; of a cube as in the inner game, since a double exchanges no views."""
+        if not isinstance(self.game, DerivedGame) or self.source is not self.graph:
+            return as_next_sees(self.graph)
+        inner, names = self.game.inner_graph, self.graph.field_names
+        seen = dict(zip(inner.field_names, as_next_sees(inner), strict=True))
+        places = (seen.get(name, -1) for name in names)
+        return tuple(k if k < 0 else names.index(inner.field_names[k]) for k in places)
 
     def _at(self, action: int) -> tuple[Any, ...]:
         """The state of an action in the form of the rules, its throw, and the rolls left."""
@@ -163,10 +169,12 @@ class Narrator:
         """
         if self.game is None:
             return ""
-        if names and type(self.game).show is Game.show and (cells := self.cells(state)):
-            seen = boards.swapped(cells) if as_opponent else cells
-            return boards.text_board(boards.with_names(seen, names[::-1] if as_opponent else names))
-        return self._words.text("show", self._as_rules_know(self.graph.view[state])).strip("\n")
+        picture = self._words.text("show", self._as_rules_know(self.graph.view[state]))
+        cells = self.cells(state) if names else ()
+        if not cells or picture != boards.text_board(boards.numbered(cells, self.rules.players)):
+            return picture.strip("\n")
+        seen = boards.swapped(cells) if as_opponent else cells
+        return boards.text_board(boards.with_names(seen, names[::-1] if as_opponent else names))
 
     def cells(self, state: int) -> Board:
         """A position as rows of cells, as the mover sees it; empty where there is none."""
@@ -266,9 +274,9 @@ class Narrator:
             return changes(self.graph, s, t, meaning=self._printed)
         if self.source is not self.graph:  # the points of the other player stand elsewhere
             return ""
-        seen = tuple(range(len(self._seen_by_next)))
+        seen = tuple(range(len(self.seen_by_next)))
         for _ in range(outcome.seats_on):
-            seen = tuple(k if k < 0 else self._seen_by_next[k] for k in seen)
+            seen = tuple(k if k < 0 else self.seen_by_next[k] for k in seen)
         return changes(self.graph, s, t, seen, self._printed)
 
     def told(self, action: int, number: int, faces: Sequence[int] = ()) -> str:
@@ -318,7 +326,7 @@ class Narrator:
                     ends[number] = self._row_at_end(end)
         rows = [end for end in ends if end is not None]
         if rows and self.graph.players == 2:
-            fields, seen = taken.state.fields, self._seen_by_next
+            fields, seen = taken.state.fields, self.seen_by_next
             turned = tuple(rows[0][k] if k >= 0 else x for k, x in zip(seen, rows[0], strict=True))
             if _far(turned, fields, seen) < _far(rows[0], fields, seen):
                 ends = [
