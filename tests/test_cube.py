@@ -16,10 +16,10 @@ from little_games import Lanes
 from test_check_rules import claims_of
 
 import rollwise
-from rollwise import AGAIN, LOSE, PASS, WIN, Game, payoff, solve
+from rollwise import AGAIN, LOSE, PASS, WIN, Game, parameter, payoff, solve
 from rollwise.analysis.betting import effect_of_the_limit, match_table, windows
 from rollwise.answer.verify import verify
-from rollwise.derive.cube import Cube
+from rollwise.derive.cube import Cube, Stake
 from rollwise.errors import ParameterError
 from rollwise.export import export
 from rollwise.games.bear_off import TwoSidedBearOff
@@ -29,6 +29,7 @@ from rollwise.games.royal_ur import RoyalUr
 from rollwise.games.threes import Threes
 from rollwise.graph import NO_THROW
 from rollwise.proofs.check_rules import check_rules
+from rollwise.words import Narrator
 
 GOAL, STEPS = 4, (1, 1, 3)  # of the little race
 
@@ -297,6 +298,31 @@ def test_a_cube_is_typed_and_printed() -> None:
     assert rows.count("double, take") > 3
     tell = output("simulate", *line, "--policy", "optimal", "--tell", "--seed", "2")
     assert "doubles to 2" in tell
+
+
+def test_a_turn_of_rules_without_words_is_told_without_the_cube() -> None:
+    """Its owner is named by the view of the next player, and would seem to have changed."""
+    game = Dash().cube(limit=2, opening=True)
+    narrator = Narrator(solve(game).graph, game)
+    turn = narrator.graph.view.find(game.at(Lanes(0, 0), Stake(2, 2), 0))
+    assert narrator.outcome_text(turn.actions[0].index, 0) == "mine 0 → 1; the turn passes"
+
+
+def test_one_point_to_go_is_a_point() -> None:
+    game = Dash().cube(match=2)
+    assert "1 point to go, 2 for" in game.describe_added(game.at(Lanes(0, 0), Stake(1, 0, 1, 2), 0))
+
+
+@dataclass(frozen=True)
+class Three(Dash):
+    """A game for three or four."""
+
+    players: int = parameter(3, at_least=3, at_most=4)
+
+
+def test_a_cube_proposes_two_players_only_where_the_rules_take_two() -> None:
+    with pytest.raises(ParameterError, match="has 3 players; it needs a game of two"):
+        Three().cube()
 
 
 def test_a_cube_needs_payoffs_at_the_end() -> None:

@@ -264,6 +264,12 @@ def test_words_with_other_parameters_are_told(game, said):
     assert said in str(caught.value)
 
 
+def test_one_point_so_far_is_a_point():
+    for game in (Duel(Threes()), Threes().with_score()):
+        state = game.start()._replace(score=1)
+        assert "; 1 point so far" in game.describe(state)
+
+
 @pytest.mark.parametrize("name", ["pig", "royal-ur", "dice-blackjack", "yahtzee"])
 def test_final_positions_are_those_of_the_rules(name):
     """As the rules write them in the view of the last player, and nowhere else."""

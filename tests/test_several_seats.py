@@ -743,9 +743,13 @@ def test_responses_and_results_from_a_position(to):
             assert found[seat] == pytest.approx(by_hand, abs=1e-9)
         text = output(*evaluate)
         assert "random in all other seats" in text.splitlines()[0]
+        within = output("length", *typed, "--within", "1", "--policy", "optimal,random,random")
+        assert within.splitlines()[0].endswith(", policies optimal, random, random")
     else:
         first = respond_to_all(solution.graph, to, solution.graph.find(s)).best
         assert document["best_responses"] == list(first)
+        text = output("respond", *typed, "--to", to)
+        assert text.startswith("best results of each seat where all others are adversaries: pig ")
         assert sum(first) <= 1 + 1e-12
 
 

@@ -26,6 +26,7 @@ from rollwise.errors import ParameterError, RulesError
 from rollwise.game import outcomes_rule
 from rollwise.graph import StateGraph, sign_of
 from rollwise.kernels.by_score import NOT_REACHED
+from rollwise.numbers.printed import how_many
 from rollwise.parameters import ParameterSpec
 from rollwise.then import AGAIN, DRAW, LOSE, WIN, ending_points, is_over
 
@@ -84,7 +85,7 @@ class WithScore(DerivedGame):
 
     def describe_added(self, s: Any) -> str:
         """The points made so far."""
-        return f"{s.score} points so far"
+        return f"{how_many(s.score, 'point')} so far"
 
     def derive(self) -> StateGraph:
         """The same graph as the rules above give, made from the game's own graph."""

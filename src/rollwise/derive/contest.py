@@ -29,6 +29,7 @@ from rollwise.errors import RulesError, TooManyStates
 from rollwise.game import outcomes_rule
 from rollwise.graph import StateGraph
 from rollwise.graph.layout import field_words
+from rollwise.numbers.printed import how_many
 from rollwise.parameters import ParameterSpec
 from rollwise.then import AGAIN, DRAW, LOSE, PASS, WIN, ending_points, is_over
 
@@ -102,7 +103,7 @@ class Duel(DerivedGame):
     def describe_added(self, s: Any) -> str:
         """The points made so far, and the score to beat."""
         rival = "" if s.rival == self.nothing_yet else f", the other made {s.rival}"
-        return f"{s.score} points so far{rival}"
+        return f"{how_many(s.score, 'point')} so far{rival}"
 
     def start(self) -> Any:
         inner = self.inner.start()

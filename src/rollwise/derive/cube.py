@@ -30,6 +30,7 @@ from rollwise.game import Game, outcomes_rule
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import first_actions, outcomes_of
 from rollwise.graph.lotteries import pointers
+from rollwise.numbers.printed import how_many
 from rollwise.parameters import ParameterSpec
 from rollwise.then import AGAIN, PASS, ending_points, is_over, payoff, seats_on
 
@@ -126,7 +127,7 @@ class Cube(DerivedGame):
             kind, remedy = f"has {inner.players} players", "it needs a game of two"
             if inner.players == 1:
                 kind, remedy = "is a solitaire game", "as=contest and as=chase are forms of it"
-            elif any(spec.name == "players" for spec in inner.specs):
+            elif any(s.name == "players" and (s.at_least or 0) <= 2 for s in inner.specs):
                 remedy = f"write {name} players=2 as=cube"
             raise ParameterError(
                 f"{name}: as=cube is for games of two players, and this game {kind}; {remedy}"
@@ -392,7 +393,7 @@ class Cube(DerivedGame):
         if stake.owner == MIDDLE and stake.cube > 1:
             text = f"cube {stake.cube}, for good"
         if self.match:
-            text += f", {stake.away} points to go, {stake.rival_away} for the opponent"
+            text += f", {how_many(stake.away, 'point')} to go, {stake.rival_away} for the opponent"
             text += ", Crawford game" if stake.crawford else ""
         return f"{text}, before the turn" if s.step == BEFORE else text
 

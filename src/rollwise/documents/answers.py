@@ -617,7 +617,10 @@ class Responded(PolicyWorth, frozen=True, kw_only=True, tag="rollwise/respond/1"
     def blocks(self) -> Iterator[str | Rows]:
         if self.best_responses:
             place = f", at {state_text(self.state)}" if self.state else ""
-            yield f"best responses to {self.to} of all others: {self.title}{place}"
+            head = f"best responses to {self.to} of all others"
+            if not (self.win_probabilities or self.payoffs):  # without a policy
+                head = f"best results of each seat where all others are {self.to}"
+            yield f"{head}: {self.title}{place}"
             bound = as_number(self.error_bound)
             written = percents if isinstance(self.payoffs, UnsetType) else column
             best, worst = in_common(written(self.best_responses, bound))

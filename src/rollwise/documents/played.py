@@ -267,7 +267,7 @@ class WithinTurns(GameDocument, frozen=True, kw_only=True, tag="rollwise/length/
         # each column has its own last digit, which its bounds justify
         found = [in_common(percents(one, self.error_bound)) for one in columns]
         counts = [str(row.turns) for row in self.rows]
-        yield f"{self.title}: chances within a number of {self.unit}, policy {self.played}"
+        yield f"{self.title}: chances within a number of {self.unit}, {self.played}"
         yield Rows(tuple(heads), list(zip(counts, *(cells for cells, _ in found), strict=True)))
         yield found[0][1].sure
         if seats > 2:
@@ -282,7 +282,9 @@ class WithinTurns(GameDocument, frozen=True, kw_only=True, tag="rollwise/length/
     @property
     def played(self) -> str:
         """The policies in words."""
-        return " against ".join(self.policies)
+        if len(self.policies) > 2:
+            return f"policies {', '.join(self.policies)}"
+        return f"policy {' against '.join(self.policies)}"
 
 
 def within_document(
