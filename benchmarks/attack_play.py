@@ -141,6 +141,7 @@ class Play:
 
     def scores(self) -> dict[int, float]:
         """The chance of each total of the counted number."""
+        self.require_end()  # a play without any end has no total
         ends = sorted({w.made for ways in self.ways for w in ways if w.to < 0})
         return {x: self.mean(lambda i, w, x=x: w.to < 0 and w.made == x) for x in ends}
 
