@@ -152,6 +152,25 @@ def test_kuhn_poker_has_the_known_family_of_strategies():
     assert answer.payoff_range(("random", "optimal")) is None
 
 
+@dataclass(frozen=True)
+class HighStakes(KuhnPoker):
+    stake: int = 10**6
+
+    def outcomes(self, s, action):
+        for weight, then, after in super().outcomes(s, action):
+            worth = {WIN: 1, LOSE: -1}.get(then, 2 if s.mine > s.theirs else -2)
+            yield weight, then if then == PASS else payoff(worth * self.stake), after
+
+
+def test_roundings_of_high_stakes_are_no_range():
+    answer = solve(HighStakes())
+    assert answer.low == answer.high == Fraction(-(10**6), 18)
+    assert answer.payoff_range(("random", "optimal")) is None
+    low, high = answer.payoff_range(("optimal", "random"))
+    assert high == pytest.approx(10**6 / 6, rel=1e-6)
+    assert low == pytest.approx(10**6 / 18, rel=1e-6)
+
+
 class Halved(KuhnPoker):
     """Half of the moves that don't end the game end it with a draw."""
 

@@ -215,7 +215,8 @@ class HiddenSolved(Worth, frozen=True, kw_only=True, tag="rollwise/solve/hidden/
             )
         sizes = [how_many(self.positions, "position")]
         if self.histories:
-            sizes += [f"{self.histories:,} histories", how_many(self.situations or 0, "situation")]
+            sizes += [how_many(self.histories, "history", "histories")]
+            sizes += [how_many(self.situations or 0, "situation")]
         yield f"  {', '.join(sizes)}"
         rounds = {"matrix games": "sweep", "regret minimization": "iteration"}.get(self.method)
         times = f", {how_many(self.iterations, rounds)}" if self.iterations and rounds else ""

@@ -437,7 +437,7 @@ class TreeAnswer(Answer):
         own, other = (self.tree.rows, self.tree.columns)[:: 1 - 2 * seat]
         cost = added(own, self._payoffs * plan[other], self.tree.seats[seat].n_sequences)
         low, high = self._faces[seat].payoffs(cost)
-        return (low, high) if high - low > NARROW else None
+        return (low, high) if high - low > NARROW * max(1.0, self._faces[seat].unit) else None
 
     @property
     def _payoffs(self) -> NDArray[np.float64]:

@@ -60,6 +60,11 @@ def payoff_matrix(tree: Tree) -> Any:
     )
 
 
+def unit_of(payoffs: Any) -> float:
+    """A power of 2 near the largest payoff: tolerances of HiGHS are for numbers about 1."""
+    return math.ldexp(1.0, math.frexp(abs(payoffs).max() or 1.0)[1])
+
+
 def response_rows(payoffs: Any, own: Seat, other: Seat) -> tuple[Any, Any]:
     """The rows of the program for a player's plan x and the values w of the other player's sets.
 
@@ -87,7 +92,8 @@ def solve_program(tree: Tree) -> tuple[NDArray[np.float64], NDArray[np.float64]]
     """
     from scipy.optimize import linprog
 
-    upper, equal = response_rows(payoff_matrix(tree), *tree.seats)
+    payoffs = payoff_matrix(tree)
+    upper, equal = response_rows(payoffs / unit_of(payoffs), *tree.seats)
     n, columns = tree.seats[0].n_sequences, equal.shape[1]
     # w[root] is the first variable behind the plan; the duals of the rows are the other plan
     found = linprog(
@@ -185,7 +191,9 @@ class Face:
         from scipy.sparse import csr_array, hstack, vstack
 
         # the last column is t, the weight of the empty sequence
-        upper, equal = response_rows(payoffs, own, other)
+        self.unit = unit_of(payoffs)
+        value, error = value / self.unit, error / self.unit
+        upper, equal = response_rows(payoffs / self.unit, own, other)
         n = equal.shape[1]
         total = csr_array(-np.eye(equal.shape[0], 1))
         least = csr_array(([-1.0], ([0], [own.n_sequences])), shape=(1, n))
@@ -220,7 +228,8 @@ class Face:
 
     def payoffs(self, cost: NDArray[np.float64]) -> tuple[float, float]:
         """The least and the largest sum of ``cost * plan`` over all optimal plans."""
-        return self._least(cost, 0), -self._least(-cost, 0)
+        cost = cost / self.unit
+        return self.unit * self._least(cost, 0), -self.unit * self._least(-cost, 0)
 
     def probabilities(self, number: int) -> list[tuple[float, float]]:
         """The range of each probability in an information set; empty if each is one number.
