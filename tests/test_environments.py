@@ -351,7 +351,7 @@ def test_actions_that_are_not_whole_are_refused():
 
 def test_the_policy_of_another_graph_has_no_mean_reward():
     env = GameEnv(Pig(target=8), opponent="optimal")
-    with pytest.raises(UsageError, match="is of another game: it has .* probabilities"):
+    with pytest.raises(UsageError, match="is of another game, pig target="):
         mean_reward(env, solve(Pig(target=5)).policy)
 
 
@@ -480,7 +480,7 @@ def test_an_opponent_who_never_ends_a_turn_is_refused(monkeypatch):
 @pytest.mark.parametrize("kind", [GameEnv, GameVectorEnv])
 def test_the_policy_of_another_game_is_no_opponent(kind, seat):
     for of, game in ((Pig(target=6), Pig(target=9)), (Pig(target=9), Pig(target=6))):
-        with pytest.raises(PolicyError, match="is of another game: it has .* probabilities"):
+        with pytest.raises(PolicyError, match="is of another game, pig target="):
             kind(game, opponent=solve(of).policy, seat=seat)
 
 

@@ -162,13 +162,14 @@ class HighStakes(KuhnPoker):
             yield weight, then if then == PASS else payoff(worth * self.stake), after
 
 
-def test_roundings_of_high_stakes_are_no_range():
-    answer = solve(HighStakes())
-    assert answer.low == answer.high == Fraction(-(10**6), 18)
+@pytest.mark.parametrize("stake", [50, 1000, 10**6, 10**12])
+def test_roundings_of_high_stakes_are_no_range(stake):
+    answer = solve(HighStakes(stake=stake))
+    assert answer.low == answer.high == Fraction(-stake, 18)
     assert answer.payoff_range(("random", "optimal")) is None
     low, high = answer.payoff_range(("optimal", "random"))
-    assert high == pytest.approx(10**6 / 6, rel=1e-6)
-    assert low == pytest.approx(10**6 / 18, rel=1e-6)
+    assert high == pytest.approx(stake / 6, rel=1e-6)
+    assert low == pytest.approx(stake / 18, rel=1e-6)
 
 
 class Halved(KuhnPoker):

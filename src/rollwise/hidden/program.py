@@ -61,8 +61,9 @@ def payoff_matrix(tree: Tree) -> Any:
 
 
 def unit_of(payoffs: Any) -> float:
-    """A power of 2 near the largest payoff: tolerances of HiGHS are for numbers about 1."""
-    return math.ldexp(1.0, math.frexp(abs(payoffs).max() or 1.0)[1])
+    """A power of 1,024 near the largest payoff: tolerances of HiGHS are for numbers about 1."""
+    _, exponent = math.frexp(abs(payoffs).max() or 1.0)
+    return math.ldexp(1.0, 10 * round(exponent / 10))
 
 
 def response_rows(payoffs: Any, own: Seat, other: Seat) -> tuple[Any, Any]:
