@@ -45,6 +45,16 @@ def test_a_game_that_goes_on_for_ever_can_be_stopped(tmp_path):
     assert "few are good" in output("review", PIT, "pit.game", cwd=tmp_path)
 
 
+def test_a_person_keeps_a_side_of_the_board(tmp_path):
+    """The players' names stand before their rows, whoever moves."""
+    words = ("piglet", "--seats", "second", "--seed", "5")
+    told = play(tmp_path, *words, typed="flip / hold / q").stdout
+    board = r"you {5}[#ox.]+\noptimal [#ox.]+\n"
+    assert re.search(board + "you: ", told)
+    assert re.search(board + "optimal: ", told)
+    assert not re.search(r"^opponent [#ox.]", told, re.M)
+
+
 def test_the_rules_of_a_kept_game_are_asked_for_by_the_command_that_was_typed(tmp_path):
     play(tmp_path, PIT, "--save", "a.game", typed="q")
     for words in (["play", "--resume"], ["review"], ["drill"], ["exploit"]):

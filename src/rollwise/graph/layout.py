@@ -167,7 +167,7 @@ def members_of(game: Any) -> Members:
 
 
 def _members_of_enumerations(game: Any) -> dict[str, dict[str, int]]:
-    """The members of the enumerations alone, and of those that a form adds."""
+    """The members of the enumerations alone, and the words that a form adds."""
     found: dict[str, dict[str, int]] = {}
     for one in {id(each): each for each in (game, game.made_from)}.values():
         state = one.start()

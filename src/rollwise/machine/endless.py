@@ -114,6 +114,6 @@ def is_endless(error: BaseException) -> bool:
 
 @contextlib.contextmanager
 def running(kind: type[Exception], what: str) -> Iterator[None]:
-    """As `rollwise.faults.failing`, with an end to endless code."""
+    """As `rollwise.faults.failing`; code without an end is stopped."""
     with failing(kind, what), watched():
         yield

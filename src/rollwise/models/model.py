@@ -276,7 +276,7 @@ def _words(named: Mapping[str, Any]) -> dict[str, Any]:
 def _fields(n: int, fields: Mapping[str, Any]) -> dict[str, Ints]:
     """The fields of a model, or only ``state`` where they don't tell its states apart.
 
-    A name that the fields of rules may not have ends with a line: ``seat_``.
+    A name that the fields of rules may not have gets an underscore: ``seat_``.
     """
     columns: dict[str, Ints] = {}
     for name, column in fields.items():

@@ -231,13 +231,14 @@ def _oddities(solution: Solution) -> list[str] | UnsetType:
     from rollwise.builders.chances import chances_off, chances_off_in
     from rollwise.graph import StateGraph
 
-    if not isinstance(solution.space, StateGraph):
-        return [
-            *filter(None, [chances_off_in(solution.space.states, solution.space.game)])
-        ] or UNSET
+    space = solution.space
+    if not isinstance(space, StateGraph):
+        off = chances_off_in(space.states, space.game)
+        return [off] if off else UNSET
     graph = solution.graph
     if solution.profile is not None:
-        return [*filter(None, [chances_off(graph, solution.game)])] or UNSET
+        off = chances_off(graph, solution.game)
+        return [off] if off else UNSET
     if graph.n_outcomes > QUICKLY_SEEN:
         return []
     from rollwise.analysis.findings import (
@@ -249,7 +250,7 @@ def _oddities(solution: Solution) -> list[str] | UnsetType:
 
     odd, game = [nothing_at_stake(graph)], solution.game
     if game is None or game.made_from is game:
-        # what is odd by its parameters alone is no news to the author of a game of this package
+        # players of the gallery cannot mend its fields, which are odd for some parameters
         of_gallery = type(game).__module__.startswith(f"{find.__module__}.")
         fields = [] if of_gallery else oddities(graph)
         odd = [*fields, chances_off(graph, game), nobody_passes(graph), *odd]
