@@ -2,7 +2,7 @@
 
 The version must be the same in the package, in CITATION.cff and at the head of CHANGELOG.md, and no
 longer be called unreleased there. Then the sdist and two wheels are built: one for all platforms,
-and one with compiled kernels for this platform (``scripts/platform_wheel.py``). Each is tried in an
+and one with compiled kernels for this platform. Each is tried in an
 empty environment (``scripts/smoke.py``), and `twine` checks all files.
 """
 
@@ -55,7 +55,7 @@ def main() -> None:
     shutil.rmtree(dist, ignore_errors=True)
     wheel = smoke.build(dist)
     smoke.try_wheel(wheel)
-    platform_wheel.try_wheel(platform_wheel.make(wheel, platform_wheel.COMMANDS))
+    platform_wheel.try_wheel(platform_wheel.make(dist, "all"))
     subprocess.run(
         [sys.executable, "-m", "twine", "check", "--strict", *sorted(dist.iterdir())], check=True
     )

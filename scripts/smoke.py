@@ -1,4 +1,4 @@
-"""Builds the wheel and tries it where nothing else is: ``python scripts/smoke.py`` (`make smoke`).
+"""Builds the wheel for all platforms and tries it: ``python scripts/smoke.py`` (`make smoke`).
 
 In an empty virtual environment the wheel, which is built from the sdist, solves, tables, advises,
 checks and plays. Each extra is missed there with the command that installs it. Then it is
@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import venv
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -134,11 +135,20 @@ def alone(place: Place, wheel: Path, extra: Extra) -> None:
     place.run("python", "-m", "pip", "uninstall", "--yes", *place.installed() - before)
 
 
-def build(folder: Path) -> Path:
-    """The wheel in the folder, made of the sdist, which lies beside it."""
-    command = [sys.executable, "-m", "build", "--outdir", folder, ROOT]
+def run_build(*words: str | Path) -> None:
+    """Build rollwise as pip does, with options of the package `build`."""
+    command = [sys.executable, "-m", "build", *words, ROOT]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    return max(folder.glob("*-none-any.whl"), key=lambda wheel: wheel.stat().st_mtime)
+
+
+def newest(files: Iterable[Path]) -> Path:
+    return max(files, key=lambda file: file.stat().st_mtime)
+
+
+def build(folder: Path) -> Path:
+    """The wheel for all platforms in the folder, made of the sdist, which lies beside it."""
+    run_build("--outdir", folder, "--config-setting=kernels=none")
+    return newest(folder.glob("*-none-any.whl"))
 
 
 def try_wheel(wheel: Path) -> None:
