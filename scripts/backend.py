@@ -1,8 +1,8 @@
 """Builds rollwise for pip, with compiled kernels: the build backend named in pyproject.toml.
 
 Setuptools builds the wheel. Some commands of its package are then run, so that each kernel that
-they call is compiled, for the processor in `rollwise.machine.wheel_kernels`. These kernels go into the
-wheel, and the first use waits for the compilation of the rules only. The wheel has the tag of
+they call is compiled, for the processor in `rollwise.machine.wheel_kernels`. These kernels go into
+the wheel, and the first use waits for the compilation of the rules only. The wheel has the tag of
 Numba's wheel: it is for one version of Python and one platform. For an editable install the kernels
 lie beside the sources. Where compiling fails, there are none, and Numba compiles at the first use.
 

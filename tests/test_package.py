@@ -8,7 +8,9 @@ import tomllib
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+import backend
 import links
+import pytest
 import release
 from packaging.requirements import Requirement
 
@@ -35,6 +37,37 @@ def test_what_is_unfinished_is_not_released(tmp_path):
     ]
     changes.write_text(f"# Changes\n\n## {rollwise.__version__} (2026-01-31)\n")
     assert release.faults(tmp_path) == []
+
+
+def test_a_wheel_has_kernels_where_they_can_be_compiled(tmp_path, monkeypatch, capsys):
+    built = []
+
+    def build(folder, *_):
+        built.append(tmp_path / "plain.whl")
+        built[-1].touch()
+        return built[-1].name
+
+    monkeypatch.setattr(backend.build_meta, "build_wheel", build)
+    monkeypatch.setattr(backend, "with_kernels", lambda wheel, commands: "compiled.whl")
+    assert backend.build_wheel(str(tmp_path)) == "compiled.whl"
+    assert not built[-1].exists()
+    assert backend.build_wheel(str(tmp_path), {"kernels": "none"}) == "plain.whl"
+    monkeypatch.undo()
+    monkeypatch.setattr(backend.build_meta, "build_wheel", build)
+    monkeypatch.setattr(
+        backend, "run", lambda *words, **more: backend.subprocess.run(["false"], check=True)
+    )
+    assert backend.build_wheel(str(tmp_path)) == "plain.whl"  # the fault is no fault of the wheel
+    assert built[-1].exists()
+    assert "the wheel has no compiled kernels" in capsys.readouterr().err
+    with pytest.raises(ValueError, match="kernels is 'many'; it is one of none, first, all"):
+        backend.build_wheel(str(tmp_path), {"kernels": "many"})
+
+
+def test_kernels_need_what_the_commands_need():
+    assert not backend.get_requires_for_build_wheel({"kernels": "none"})
+    assert set(PROJECT["dependencies"]) < set(backend.get_requires_for_build_wheel())
+    assert backend.tags_of_numba()[::2] == ["--python-tag", "--abi-tag", "--platform-tag"]
 
 
 def test_the_extra_all_is_every_extra_for_users():

@@ -1,6 +1,6 @@
 """Kernels compiled ahead of time, in a wheel for one platform.
 
-Such a wheel (``scripts/platform_wheel.py`` makes it) contains compiled kernels beside their
+Such a wheel (``scripts/backend.py`` makes it) contains compiled kernels beside their
 sources, so that the first use on a machine waits for the compilation of the rules only. The code
 is for a common processor, not for that of the machine. Its features must all be present
 here. Other machines, other versions of Numba and all other kernels are no error: Numba compiles,
