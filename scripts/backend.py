@@ -167,9 +167,11 @@ def compile_kernels(package: Path, commands: list[str]) -> None:
             "PYTHONDONTWRITEBYTECODE": "1",
             "ROLLWISE_CACHE_DIR": str(Path(name, "cache")),
         }
-        code = "from rollwise.machine.wheel_kernels import target; print(*target() or ())"
-        target = run("-c", code, cwd=name, env=env).split()
-        if not target:
+        code = (
+            "from rollwise.machine.wheel_kernels import target; print(*target() or (), sep='\\n')"
+        )
+        target = run("-c", code, cwd=name, env=env).splitlines()
+        if len(target) != 3:
             raise OSError("this processor isn't one that wheels are compiled for")
         env |= {
             "NUMBA_CPU_NAME": target[1],

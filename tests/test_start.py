@@ -231,6 +231,8 @@ def test_wheels_are_for_processors_with_all_the_features(monkeypatch):
     present["avx2"] = True
     monkeypatch.setattr(binding, "get_process_triple", lambda: "riscv64-unknown-linux-gnu")
     assert target() is None
+    monkeypatch.setattr(binding, "get_process_triple", lambda: "arm64-apple-darwin24.1.0")
+    assert target() == ("arm64-apple-darwin24.1.0", "generic", "")
 
 
 def test_kernels_on_disk_are_those_of_all_the_sources_that_went_into_them(tmp_path, monkeypatch):

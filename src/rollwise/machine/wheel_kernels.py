@@ -17,12 +17,15 @@ FOLDER = Path(__file__).parents[1] / "compiled"
 # The processors that wheels are compiled for, by the architecture in LLVM's names of platforms:
 # LLVM's name of the processor, and its features beyond those of every processor of the
 # architecture. x86-64-v3 is level 3 of the psABI: Intel's processors since 2013, AMD's since 2015.
+# ARM's processors of 64 bits, called arm64 by Apple, all have vectors of 128 bits.
 PROCESSORS = {
+    "aarch64": ("generic", ""),
+    "arm64": ("generic", ""),
     "x86_64": (
         "x86-64-v3",
         "+avx,+avx2,+bmi,+bmi2,+cx16,+f16c,+fma,+lzcnt,+movbe,+popcnt,+sahf,"
         "+sse3,+sse4.1,+sse4.2,+ssse3,+xsave",
-    )
+    ),
 }
 
 
@@ -40,7 +43,8 @@ def target() -> tuple[str, str, str] | None:
 
     platform = binding.get_process_triple()
     processor, features = PROCESSORS.get(platform.partition("-")[0], ("", ""))
-    present = binding.get_host_cpu_features()
-    if not processor or not all(present.get(name) for name in features.replace("+", "").split(",")):
+    needed = [name.removeprefix("+") for name in features.split(",") if name]
+    present = binding.get_host_cpu_features() if needed else {}
+    if not processor or not all(present.get(name) for name in needed):
         return None
     return platform, processor, features
