@@ -1,4 +1,3 @@
-from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from rollwise import PASS, WIN, Game, parameter, policy
@@ -9,7 +8,6 @@ class Hoards(NamedTuple):
     theirs: int
 
 
-@dataclass(frozen=True)
 class Dragon(Game):
     """Steal coins from a sleeping dragon; a roll no higher than your handful wakes it.
 

@@ -1,18 +1,16 @@
-from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from rollwise import LOSE, PASS, WIN, Game, dice
+from rollwise import LOSE, PASS, WIN, Game, dice, parameter
 
 
 class Total(NamedTuple):
     total: int
 
 
-@dataclass(frozen=True)
 class HitTheMark(Game):
     """Add one die or two to a common total; hit the mark to win, pass it and you lose."""
 
-    mark: int = 30
+    mark: int = parameter(30)
     action_names: ClassVar = {1: "one die", 2: "two dice"}
 
     def start(self):

@@ -1,7 +1,6 @@
 """A game of three with a tie that others care about: the last player says who wins."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from rollwise import PASS, WIN, Game, won_by
@@ -14,7 +13,6 @@ class Step(NamedTuple):
     step: int
 
 
-@dataclass(frozen=True)
 class KingMaker(Game):
     """Each of the first two wins one time in four; then the third says which of them does."""
 

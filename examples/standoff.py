@@ -1,7 +1,6 @@
 """A game of three with several equilibria: it is best to do what the others do."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from rollwise import PASS, Game, shared
@@ -14,7 +13,6 @@ class Waiting(NamedTuple):
     round: int
 
 
-@dataclass(frozen=True)
 class Standoff(Game):
     """Stop, or wait for another to do it.
 

@@ -1,7 +1,6 @@
 """A game of three in which everybody must mix: who stops it?"""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from rollwise import DRAW, PASS, WIN, Game, parameter, won_by
@@ -14,7 +13,6 @@ class Waiting(NamedTuple):
     round: int
 
 
-@dataclass(frozen=True)
 class WhoStops(Game):
     """Stop, or wait for another to do it.
 

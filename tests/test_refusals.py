@@ -42,7 +42,8 @@ solve thawed | did you mean thawed.py?
 solve thawed.py | thawed.py & write @dataclass(frozen=True)
 solve foreign.py | rollwise has no SAME & AGAIN, PASS, WIN & line 1
 solve shouting.py | rollwise has no Pass; did you mean PASS?
-solve unmarked.py | size is no parameter yet & @dataclass(frozen=True)
+solve unmarked.py size=few | size must be a whole number
+solve untyped.py | size is no parameter yet & size: int = ...
 solve piglet --save unmarked.py | unmarked.py is a program & another name
 export piglet --to json --out unmarked.py | isn't overwritten
 verify unmarked.py | unmarked.py names a game & file is missing
@@ -310,6 +311,7 @@ FILES = {
     "gameless.py": "class Own:\n    pass\n",
     "thawed.py": SHEET.replace("(frozen=True)", ""),
     "unmarked.py": SHEET.replace("@dataclass(frozen=True)\n", ""),
+    "untyped.py": SHEET.replace("@dataclass(frozen=True)\n", "").replace("size: int", "size"),
     "foreign.py": "from rollwise import SAME",
     "shouting.py": "from rollwise import Pass",
     "impossible.csv": "5\n31\n",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 import time
 import warnings
-from dataclasses import dataclass
+from dataclasses import FrozenInstanceError, dataclass, replace
 from enum import IntEnum
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -24,6 +25,7 @@ from rollwise import (
     Game,
     build,
     check,
+    parameter,
     policy,
     solve,
     solve_by_layers,
@@ -31,7 +33,7 @@ from rollwise import (
 )
 from rollwise.analysis.findings import oddities
 from rollwise.builders import CompileWarning
-from rollwise.errors import ChanceWarning, RulesError, TooManyStates
+from rollwise.errors import ChanceWarning, ParameterError, RulesError, TooManyStates
 from rollwise.games import find
 from rollwise.games.craps import Craps
 from rollwise.games.pig import Pig, Piglet
@@ -787,3 +789,24 @@ class Rising(Game):
     done = run("check", str(sheet))
     assert done.returncode == 1, done.stderr
     assert done.stdout.lstrip().startswith("error  rules: rising: ")
+
+
+def test_parameters_need_no_decorator():
+    class Race(Craps):
+        laps: int = parameter(3, at_least=1)
+
+    @dataclass(frozen=True)
+    class Relay(Race):
+        legs: int = parameter(2)
+
+    class Sprint(Relay):
+        legs: int = parameter(1)
+
+    assert [spec.name for spec in Sprint().specs] == ["laps", "legs"]
+    assert repr(Sprint(laps=5)).endswith("Sprint(laps=5, legs=1)")
+    assert (Race(4), Relay(4).legs, Sprint.legs) == (Race(laps=4), 2, 1)
+    assert copy.copy(Race(4)) == replace(Race(), laps=4)
+    with pytest.raises(FrozenInstanceError):
+        Race().laps = 4
+    with pytest.raises(ParameterError, match="laps must be"):
+        Race(0)

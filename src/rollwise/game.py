@@ -1,9 +1,9 @@
 """The language for writing games.
 
-A game is a frozen dataclass. Its fields are the parameters. Its rules are plain Python:
-the opening, the actions of the mover, and the outcomes of each action. Rule sheets import the
-language from here, the codes of `rollwise.then` included. See ``rollwise/games/`` for rule sheets
-to copy.
+A game is a frozen dataclass, with or without the decorator. Its fields are the parameters. Its
+rules are plain Python: the opening, the actions of the mover, and the outcomes of each action. Rule
+sheets import the language from here, the codes of `rollwise.then` included. See
+``rollwise/games/`` for rule sheets to copy.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from rollwise.boards import Board, Cell, numbered, text_board
 from rollwise.errors import ParameterError, UsageError, another_kind
@@ -24,7 +24,13 @@ from rollwise.faults import one_line, shown
 from rollwise.graph.layout import field_words, fields_of_sets, member_words
 from rollwise.graph.naming import SetWords, faces_thrown, field_label, in_fields
 from rollwise.hooks import HOOKS
-from rollwise.parameters import ParameterSpec, Value, parameter_specs, word_of
+from rollwise.parameters import (
+    ParameterSpec,
+    Value,
+    declare_parameters,
+    parameter_specs,
+    word_of,
+)
 from rollwise.parameters import parameter as parameter
 from rollwise.then import AGAIN as AGAIN
 from rollwise.then import DRAW as DRAW
@@ -200,6 +206,8 @@ class Game:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        for base in cls.__mro__[1:]:  # a decorator of this class looks for their parameters
+            declare_parameters(base)
         if "name" not in cls.__dict__:
             words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", cls.__name__)
             cls.name = words.replace("_", "-").lower()
@@ -212,6 +220,10 @@ class Game:
             given.default = _decimal(given.default)
         elif isinstance(given, float) and 0 <= given <= 1:
             cls.discount = _decimal(given)
+
+    def __new__(cls, *_: Any, **__: Any) -> Self:
+        declare_parameters(cls)
+        return super().__new__(cls)
 
     def __post_init__(self) -> None:
         for spec in parameter_specs(type(self)):
@@ -601,8 +613,8 @@ class Game:
             for name, value in vars(kind).items():
                 if isinstance(value, dataclasses.Field):
                     raise ParameterError(
-                        f"{self.name}: {name} is no parameter yet; mark the class "
-                        f"@dataclass(frozen=True), and write the type, as in {name}: int = ..."
+                        f"{self.name}: {name} is no parameter yet; write its type, as in "
+                        f"{name}: int = ..."
                     )
         for spec in parameter_specs(type(self)):
             spec.check(self.name, getattr(self, spec.name))

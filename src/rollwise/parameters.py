@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import enum
 import functools
+import inspect
 import itertools
 import math
 import operator
@@ -62,6 +63,16 @@ def parameter(
         "variant": variant,
     }
     return dataclasses.field(default=default, metadata=metadata)
+
+
+def declare_parameters(kind: type[Any]) -> None:
+    """Make a class with parameters a frozen dataclass, unless its author did.
+
+    A parameter without a type is left as it is.
+    """
+    marked = {name for name, value in vars(kind).items() if isinstance(value, dataclasses.Field)}
+    if marked and marked <= inspect.get_annotations(kind).keys():
+        dataclass(frozen=True)(kind)
 
 
 def word_of(value: Any) -> Any:
@@ -223,6 +234,7 @@ def parameter_specs(game: type[Any]) -> tuple[ParameterSpec, ...]:
         A parameter has an impossible type, or the name of a method or property of all games.
     """
     if game not in _specs:
+        declare_parameters(game)
         try:
             hints = typing.get_type_hints(game)
         except (NameError, TypeError):

@@ -291,7 +291,7 @@ def _create(cls: type[Game], values: Mapping[str, str]) -> Game:
             if name in ("target", "ties"):
                 hint = f"; a form of a solitaire game has it: as=chase {name}={text}"
             if name in getattr(cls, "__annotations__", {}):
-                hint = "; is its class marked @dataclass(frozen=True)?"
+                hint = "; write its default in the class as parameter(...)"
             raise ParameterError(f"{cls.name} has no parameter {name!r} ({names}){hint}")
         parsed[name] = specs[name].parse(cls.name, text)
     missing = [spec.name for spec in specs.values() if spec.default is None]
