@@ -54,6 +54,8 @@ tune pig | --vary & A parameter and its values: 20..120 & rollwise tune --help
 evaluate pig | --policy & optimal, random
 solve | Missing argument 'GAME': A game & rollwise solve --help
 solve gameless.py | gameless.py has no game & class Own(Game)
+solve unmarked.py:base size=few | size must be a whole number
+solve unmarked.py:bose | games in it: Base
 solve pig size=3 | pig & size & target
 solve pig target | name=value
 solve pig target=ten | pig & target & whole number

@@ -85,7 +85,7 @@ def names_a_file(reference: str) -> bool:
 
 
 def find(reference: str | Path) -> type[Game]:
-    """The game with this name, or in a file: ``path/to/file.py:ClassName``, or a model.
+    """The game with this name, or in a file: ``path/to/file.py:game``, or a model.
 
     Raises
     ------
@@ -194,13 +194,18 @@ class Sheet:
         return kind
 
 
-def _in_file(path: Path, class_name: str) -> type[Game]:
+def _in_file(path: Path, name: str) -> type[Game]:
+    """The game of a file with this class, or this name."""
     module = _load(path)
-    cls = getattr(module, class_name, None)
+    cls = getattr(module, name, None)
     if inspect.isclass(cls) and issubclass(cls, Game):
         return cls
-    names = ", ".join(cls.__name__ for cls in _games_of(module)) or "none"
-    raise UnknownGame(f"{path} has no game {class_name!r} (games in it: {names})")
+    games = _games_of(module)
+    for cls in games:
+        if cls.name == name:
+            return cls
+    names = ", ".join(cls.__name__ for cls in games) or "none"
+    raise UnknownGame(f"{path} has no game {name!r} (games in it: {names})")
 
 
 def _games_of(module: object) -> list[type[Game]]:
