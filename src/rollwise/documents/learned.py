@@ -457,7 +457,6 @@ class RulesOfThumb(GameDocument, frozen=True, kw_only=True, tag="rollwise/thumb/
     seed: int
     searches: int
     stopped: Annotated[bool, about("by Ctrl-C")]
-    timed_out: bool
 
     def blocks(self) -> Iterator[str | Rows]:
         from rollwise.analysis.losses import loss_text, spread_words
@@ -520,11 +519,6 @@ class RulesOfThumb(GameDocument, frozen=True, kw_only=True, tag="rollwise/thumb/
                     "lose, so a best response may have no value"
                 )
         yield from spread_words(spreads)
-        if self.timed_out:
-            yield (
-                "time ended the search, so the same seed may find other rules next time; "
-                "--evaluations N finds the same each time"
-            )
 
 
 def thumb_document(

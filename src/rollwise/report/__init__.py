@@ -30,8 +30,8 @@ def report(solution: Solution, progress: Progress | None = None, *, rules: int |
     progress : callable, optional
         Called as ``progress(stage, done, total)``.
     rules : int, optional
-        Number of rules of thumb scored for a cheat card; 0 for none, None for ten seconds of search
-        in a game that isn't large.
+        Number of rules of thumb scored for a cheat card; 0 for none, None for as many as typically
+        take ten seconds, in a game that isn't large.
 
     Raises
     ------

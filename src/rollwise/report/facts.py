@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from rollwise.graph.policies import Ties
 
 GAMES, SEED = 400, 1
-SECONDS = 10.0  # of a search for rules
+SECONDS = 10.0  # of a search for rules, as estimated from the size of the game
 MOST_RESPONDED = 200_000  # a best response in more states takes long
 RANDOM = "random"
 
@@ -101,7 +101,7 @@ class Facts:
     ----------
     answer : Solution
     rules : int, optional
-        Number of rules of thumb to score; 0 for none, None for a search of some seconds.
+        Number of rules of thumb to score; 0 for none, None for as many as take some seconds.
     """
 
     answer: Solution

@@ -281,6 +281,14 @@ class Scorer:
         labels[self._own[likeliest[::-1]]] = likeliest[::-1]
         return labels
 
+    @property
+    def size(self) -> int:
+        """The work of an evaluation, in outcomes."""
+        parts = self._following.layer.parts
+        assert parts is not None
+        slow = np.diff(parts.ends)[parts.n_feedback > 1].sum()
+        return self._seats.graph.n_outcomes + OUTCOMES_A_POSITION * int(slow)
+
     def memory(self) -> Memory:
         """The workspace of an evaluation; parallel evaluations need one each."""
         return self._following.memory()
@@ -355,6 +363,9 @@ class Scorer:
         return self.visits(self._optimal)
 
 
+# Measured on two cores. A component with several feedback positions takes many sweeps, and so
+# counts as this number of outcomes a position.
+SECONDS_A_RULE, SECONDS_AN_OUTCOME, OUTCOMES_A_POSITION = 8e-3, 2e-8, 20
 LIKELY = 400  # changes to a rule with an estimate, for each kind of form
 PROMISING = 10  # scored changes to a rule, for each number of integers
 PLAIN = 3  # scored changes with one feature in the new clause
@@ -383,6 +394,7 @@ class OnGraph(Field):
         super().__init__(whole_parameters(setting.graph))
         self.scorer = Scorer(setting)
         self.is_small = len(self.scorer.default) <= FEW
+        self.seconds_a_rule = SECONDS_A_RULE + SECONDS_AN_OUTCOME * self.scorer.size
         self.forms = forms_of(self.scorer.columns)
         self._usual: list[Deed] = list(self.scorer.labels)
         self._values: dict[Form, Column] = {}

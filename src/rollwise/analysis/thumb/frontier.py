@@ -49,14 +49,13 @@ class Met(NamedTuple):
     rules : tuple of (Rule, float)
         The best rules, with their losses.
     scored : int
-    stopped, timed_out : bool
-        Whether Ctrl-C, or the clock, cut it short.
+    stopped : bool
+        Whether Ctrl-C cut it short.
     """
 
     rules: tuple[tuple[Rule, float], ...]
     scored: int
     stopped: bool
-    timed_out: bool
 
 
 def search_all(
@@ -108,8 +107,7 @@ def search_all(
         stopped = True
     stopped = stopped or each[-1].stopped
     rules = dict.fromkeys(pair for met in each for pair in met.rules)
-    late = any(met.timed_out for met in each) and not stopped
-    return Met(tuple(rules), sum(met.scored for met in each), stopped, late), len(each)
+    return Met(tuple(rules), sum(met.scored for met in each), stopped), len(each)
 
 
 @dataclass(frozen=True)
@@ -146,8 +144,6 @@ class Frontier(InWords):
         The number of searches, each with its own seed.
     stopped : bool
         Whether Ctrl-C ended the search.
-    timed_out : bool
-        Whether the clock cut the search short: the same seed may then find other rules.
     """
 
     rules: tuple[RuleOfThumb, ...]
@@ -155,7 +151,6 @@ class Frontier(InWords):
     seed: int
     searches: int
     stopped: bool
-    timed_out: bool
 
 
 def find_rules(
@@ -215,7 +210,7 @@ def find_rules(
         if progress is not None:
             progress("certifying", len(rules), None)
         rules.append(certified_rule(policies, rule, features))
-    return Frontier(tuple(rules), met.scored, wanted.seed, searched, met.stopped, met.timed_out)
+    return Frontier(tuple(rules), met.scored, wanted.seed, searched, met.stopped)
 
 
 def _search(setting: Setting, limits: Limits, seed: int, progress: Progress | None = None) -> Met:
@@ -233,7 +228,7 @@ def found_on(field: Field, limits: Limits, seed: int, progress: Progress | None)
         stopped = True
     best = [search.kept[numbers][0] for numbers in sorted(search.kept)]
     rules = tuple((rule, search.losses[rule]) for rule in best)
-    return Met(rules, search.scored, stopped, search.timed_out)
+    return Met(rules, search.scored, stopped)
 
 
 def _best(rules: Iterable[tuple[Rule, float]], enough: float) -> list[Rule]:

@@ -10,7 +10,7 @@ ends early in a small game, when no new rule is found.
 
 from __future__ import annotations
 
-import time
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -41,7 +41,7 @@ DIGITS = 9  # decimals of a loss
 MOST_IN_VAIN = 100  # the search ends after so many random changes without a new rule
 
 NUMBERS = 4
-SECONDS = 30.0  # in each search
+SECONDS = 30.0  # of each search, as estimated
 MOST_SEARCHES = 10_000
 NO_LOSS = 1e-8  # rounding
 
@@ -61,10 +61,10 @@ class Limits:
         An acceptable loss: after a rule with at most this loss, a search only looks for rules with
         fewer integers.
     seconds : float
-        The time limit of a search.
+        The typical duration of a search, from which the number of scored rules is estimated. No
+        clock is read: the same seed finds the same rules.
     evaluations : int, optional
-        Each search ends after so many scored rules, without a time limit. Then the same seed finds
-        the same rules.
+        Each search ends after so many scored rules.
     seed : int
     searches : int
         The number of searches. The first one has this seed, the others have seeds derived from it.
@@ -106,12 +106,16 @@ class Field(ABC):
     phase : int
         Each rule is changed once in each phase.
     first_share : float
-        The largest share of the time before phase 1.
+        The largest share of the scored rules before phase 1.
     width : int
         Number of kept rules of each number.
     is_small : bool
         Whether handing a task to another thread takes longer than the task.
+    seconds_a_rule : float
+        The typical time to propose and score a rule, estimated from the size of the game.
     """
+
+    seconds_a_rule: float
 
     phase, first_share, width, is_small = 0, 1 / 3, WIDTH, False
 
@@ -234,8 +238,6 @@ class Search:
         By rules.
     scored : int
         The number of scored rules.
-    timed_out : bool
-        Whether the clock cut the search short: another run may then find other rules.
     """
 
     def __init__(
@@ -244,13 +246,14 @@ class Search:
         self.field, self._limits, self._most = field, limits, limits.numbers
         self.kept: dict[int, list[Rule]] = {}
         self.losses: dict[Rule, float] = {}
-        self.scored, self.timed_out = 0, False
+        self.scored, self._stopped = 0, False
+        estimated = max(1, math.floor(limits.seconds / field.seconds_a_rule))
+        self._evaluations = limits.evaluations or estimated
         self._taken_up: set[tuple[int, Rule]] = set()
         self._progress, self._random = progress, np.random.default_rng(seed)
-        self._began = time.monotonic()
 
     def run(self) -> None:
-        """Look until the time is over or no rule is new; Ctrl-C raises KeyboardInterrupt."""
+        """Look until enough rules are scored or no rule is new; Ctrl-C raises KeyboardInterrupt."""
         if self.field.is_small or not is_on("second-core"):
             self._map: Map = map
             self._run()
@@ -260,7 +263,7 @@ class Search:
             try:
                 self._run()
             except BaseException:
-                self._began = -np.inf  # the clock is up, so the scoring threads end soon
+                self._stopped = True  # so the scoring threads end soon
                 raise
 
     def _run(self) -> None:
@@ -300,16 +303,8 @@ class Search:
         return min(map(self._loss, rules), default=np.inf)
 
     def _over(self, share: float = 1.0) -> bool:
-        """Whether a share of the time or of the evaluations is spent."""
-        limits = self._limits
-        spent = self.scored >= share * (limits.evaluations or np.inf)
-        return spent or self._most < 1 or self._is_late(share)
-
-    def _is_late(self, share: float = 1.0) -> bool:
-        seconds = self._limits.seconds if self._limits.evaluations is None else np.inf
-        late = time.monotonic() - self._began >= share * seconds
-        self.timed_out |= late
-        return late
+        """Whether a share of the evaluations is spent."""
+        return self.scored >= share * self._evaluations or self._most < 1
 
     def _next(self) -> Rule | None:
         """The next rule to change: the best ones first, few numbers first."""
@@ -334,16 +329,14 @@ class Search:
         new = [rule for rule in every if rule not in self.losses]
 
         def loss(rule: Rule) -> float:
-            # late rules stay unscored, except the first ones: the search needs a rule to show
-            return np.nan if self._is_late() and self.losses else self.field.loss(rule)
+            return np.nan if self._stopped else self.field.loss(rule)
 
         for rule, lost in zip(new, self._map(loss, new), strict=True):
-            if not np.isnan(lost):
-                self.losses[rule] = round(lost, DIGITS)
-                self.scored += 1
+            self.losses[rule] = round(lost, DIGITS)
+            self.scored += 1
         if self._progress is not None:
             self._progress("rules of thumb", self.scored, None)
-        return [rule for rule in every if rule in self.losses]
+        return every
 
     def _keep(self, candidates: Iterable[Rule]) -> None:
         # rules of equal loss mostly take the same actions: one of them is kept

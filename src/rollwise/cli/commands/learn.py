@@ -249,8 +249,8 @@ def thumb(
     --numbers N      The most integers to remember.
     --within LOSS    Look for no more integers than this loss takes: win probability (0.01 is a
                      percentage point), or points.
-    --evaluations N  Look until so many rules are scored: the same rules every time; else for 30
-                     seconds in each search.
+    --evaluations N  Look until so many rules are scored; unless given, as many as typically take 30
+                     seconds in each search, estimated from the size of the game.
     --seed N         Random seed.
     --searches K     Search K times with other seeds; print the best of all rules.
     --save FILE      Keep the last of the rules (.json), to be given as a policy to other commands.

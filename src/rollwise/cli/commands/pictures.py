@@ -163,8 +163,8 @@ def report(
     """Write a report: edge, strategy and how certain both are.
 
     --out FILE  A .html file; GAME-report.html unless given.
-    --rules N   Score so many rules of thumb for the cheat card; unless given, ten seconds of
-                search; 0 for none.
+    --rules N   Score so many rules of thumb for the cheat card; unless given, as many as
+                typically take ten seconds; 0 for none.
     """
     from rollwise.plot import require_plotly
 
