@@ -6,7 +6,6 @@ import enum
 import linecache
 import math
 import re
-import warnings
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, NamedTuple
@@ -15,8 +14,8 @@ import numpy as np
 import pytest
 
 from rollwise import AGAIN, END, Game
-from rollwise.builders import CompileWarning, build_with_report
-from rollwise.errors import RulesDiffer
+from rollwise.builders import build_with_report
+from rollwise.errors import RulesDiffer, UsageError
 from rollwise.graph import StateGraph
 
 pytestmark = pytest.mark.needs_jit
@@ -217,20 +216,15 @@ def graph_of(game: Game, mode: Any) -> StateGraph:
 def compiled_and_plain(game: Game) -> tuple[str, str | None]:
     """The hash of the graph as interpreted, and as compiled; None where that is refused."""
     plain = graph_of(game, "interpreted").content_hash
-    error = None
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", CompileWarning)
-        try:
-            compiled = graph_of(game, "compiled").content_hash
-        except RulesDiffer as differ:
-            error = differ
-    if error is not None:
+    try:
+        return plain, graph_of(game, "compiled").content_hash
+    except (UsageError, RulesDiffer) as refused:
+        error = refused
+    if isinstance(error, RulesDiffer):
         assert error.exit_code == 1
         assert re.search(r"in the state x=\d+, y=\d+", str(error))
         assert "--mode interpreted" in str(error)
-        return plain, None
-    said = [item for item in caught if issubclass(item.category, CompileWarning)]
-    return plain, None if said else compiled
+    return plain, None
 
 
 QUICK = 12  # of the lines, one of so many is tried by the quick tests
@@ -263,7 +257,5 @@ def test_what_goes_beyond_64_bits_is_refused(game, which):
 @pytest.mark.slow
 @pytest.mark.parametrize("line", lines(NEITHER))
 def test_what_compiled_rules_take_for_a_float_is_interpreted(line):
-    plain, compiled = compiled_and_plain(game_of([line])())
-    assert compiled is None
-    with pytest.warns(CompileWarning, match="64 bits"):
-        assert graph_of(game_of([line])(), "compiled").content_hash == plain
+    with pytest.raises(UsageError, match="64 bits"):
+        graph_of(game_of([line])(), "compiled")

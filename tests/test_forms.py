@@ -13,9 +13,8 @@ from throwing import SavedRolls, TwoBoxes
 
 from rollwise import Chase, Duel, Game, solve
 from rollwise.answer.verify import save_certificate, verify
-from rollwise.builders import CompileWarning
 from rollwise.derive.chase import WithScore
-from rollwise.errors import EndlessPlay, ParameterError, RulesError
+from rollwise.errors import EndlessPlay, ParameterError, RulesError, UsageError
 from rollwise.games import create
 from rollwise.games.craps import Craps
 from rollwise.games.first_orchard import FirstOrchard
@@ -80,9 +79,9 @@ def test_no_score_is_reached_where_no_play_ends():
         solve(Chase(Sunk()))
 
 
-def test_a_form_is_said_to_run_in_python():
-    said = "mire: the rules of as=chase can't be compiled .*: mode 'auto' compiles those of mire"
-    with pytest.warns(CompileWarning, match=said):
+def test_the_rules_of_a_form_are_refused_by_the_compiler():
+    said = "mire: the rules of as=chase can't be compiled; mode='auto' compiles those of mire"
+    with pytest.raises(UsageError, match=said):
         solve(Chase(Mire(), 5), mode="compiled")
 
 

@@ -19,7 +19,7 @@ from record_playthrough import throws_of
 from small_games import small_game
 
 from rollwise.builders import CompileWarning, build, build_with_report, building, limits
-from rollwise.errors import UnknownState
+from rollwise.errors import UnknownState, UsageError
 from rollwise.game import Game
 from rollwise.games import available
 from rollwise.games.hare_and_tortoise import HareAndTortoise
@@ -165,26 +165,29 @@ def test_pig_100_is_pinned():
 
 
 @pytest.mark.needs_jit
-def test_rules_that_cannot_be_compiled_fall_back_and_say_why():
-    with pytest.warns(
-        CompileWarning, match=r"^uncompilable: .*interpreted.*line \d+.*write a loop instead"
-    ) as caught:
-        graph, report = build_with_report(Uncompilable(), mode="compiled")
+def test_rules_that_cannot_be_compiled_fall_back_and_say_why(monkeypatch):
+    reason = r"line \d+.*write a loop instead"
+    with pytest.raises(UsageError, match=f"^uncompilable: .*mode='auto' interprets them.*{reason}"):
+        build(Uncompilable(), mode="compiled")
+    monkeypatch.setattr(limits, "SMALL", 1)
+    with pytest.warns(CompileWarning, match=f"^uncompilable: .*interpreted.*{reason}") as caught:
+        graph, report = build_with_report(Uncompilable())
     assert len(caught) == 1
     assert "\n" not in str(caught[0].message)
     assert report.mode == "interpreted"
     assert_describes(graph, Uncompilable())
 
 
-def test_without_the_jit_compiled_falls_back():
+def test_without_the_jit_compiled_rules_are_refused():
     """Run in a process of its own, so that it is tested with the JIT on as well."""
     code = (
         "import warnings; warnings.simplefilter('error')\n"
-        "from rollwise.builders import CompileWarning, build, build_with_report\n"
+        "from rollwise.builders import build, build_with_report\n"
+        "from rollwise.errors import UsageError\n"
         "from rollwise.games.pig import Pig\n"
         "assert build_with_report(Pig(5))[1].mode == 'interpreted'\n"
         "try: build(Pig(5), mode='compiled')\n"
-        "except CompileWarning as warning: print(warning)\n"
+        "except UsageError as error: print(error)\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 import warnings
 from pathlib import Path
@@ -15,7 +14,7 @@ from tests.idioms import COMPILED, HELPERS, SHEET, sheet_of
 
 from rollwise import build
 from rollwise.builders import CompileWarning
-from rollwise.errors import RulesError
+from rollwise.errors import UsageError
 from rollwise.game import Game
 from rollwise.games import find
 from rollwise.machine.switches import jit_disabled
@@ -177,16 +176,16 @@ def own(folder: Path, expression: str) -> Path:
     return place
 
 
-def warning_of(place: Path) -> str:
-    with pytest.warns(CompileWarning) as caught, contextlib.suppress(RulesError):
+def refusal_of(place: Path) -> str:
+    with pytest.raises(UsageError) as caught:
         build(find(f"{place}:Own")(), mode="compiled")
-    return str(caught[0].message)
+    return str(caught.value)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("expression", "wrong", "remedy"), CASES, ids=[case[0] for case in CASES])
 def test_the_remedy_fits(empty_folder, tmp_path, expression, wrong, remedy):
-    message = warning_of(own(tmp_path, expression))
+    message = refusal_of(own(tmp_path, expression))
     told = message.partition("which is slower: ")[2]
     assert told.startswith(wrong)
     assert remedy in told
@@ -202,7 +201,7 @@ def test_the_remedy_fits(empty_folder, tmp_path, expression, wrong, remedy):
 def test_the_remedy_of_a_statement_fits(empty_folder, tmp_path, statement, wrong, remedy):
     place = own(tmp_path, "1")
     place.write_text(place.read_text().replace("# more", statement))
-    told = warning_of(place).partition("which is slower: ")[2]
+    told = refusal_of(place).partition("which is slower: ")[2]
     assert wrong in told
     assert remedy in told
     assert re.search(r"\(own\.py, line \d+(, column \d+)?\)", told)
@@ -231,7 +230,7 @@ def test_the_remedy_of_a_statement_fits(empty_folder, tmp_path, statement, wrong
 def test_the_remedy_for_values_of_two_types_fits(empty_folder, tmp_path, statement, remedy):
     place = own(tmp_path, "1")
     place.write_text(place.read_text().replace("yield 0\n", f"{statement}\n", 1))
-    told = warning_of(place).partition("which is slower: ")[2]
+    told = refusal_of(place).partition("which is slower: ")[2]
     assert "a value needs one type throughout" in told
     assert remedy in told
 
@@ -247,7 +246,7 @@ def test_the_remedy_for_values_of_two_types_fits(empty_folder, tmp_path, stateme
 def test_values_of_other_types_are_named(empty_folder, tmp_path, statement, told):
     place = own(tmp_path, "1")
     place.write_text(place.read_text().replace("# more", statement))
-    assert told in warning_of(place)
+    assert told in refusal_of(place)
 
 
 MIXED = """
@@ -298,15 +297,12 @@ def test_weights_of_both_kinds_and_defaults_compile(empty_folder, tmp_path):
 )
 def test_rules_that_call_themselves_are_interpreted(tmp_path, expression, name):
     place = own(tmp_path, f"0 * {expression} + 1")
-    told = warning_of(place).partition("which is slower: ")[2]
+    told = refusal_of(place).partition("which is slower: ")[2]
     line = place.read_text().splitlines()[int(re.findall(r"line (\d+)", told)[0]) - 1]
     assert name in told
     assert line.strip() in ("def factorial(n):", "def is_even(n):", "def steps(self, n):")
     assert told.endswith("calls itself, directly or through others: write a loop instead")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CompileWarning)
-        for _ in range(2):
-            assert build(find(f"{place}:Own")(), mode="compiled").n_states == 6
+    assert refusal_of(place).partition("which is slower: ")[2] == told
 
 
 # ---- rules as newcomers write them compile, and give what Python gives

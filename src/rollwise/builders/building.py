@@ -23,7 +23,7 @@ from rollwise.builders.arrays import Arrays, as_graph
 from rollwise.builders.compiled.reads import note_large, reads_of, was_large
 from rollwise.builders.contract import more_states
 from rollwise.builders.rules import Rules
-from rollwise.errors import TooManyStates, spelled
+from rollwise.errors import TooManyStates, UsageError, spelled
 from rollwise.game import Game, caps_of, require_game
 from rollwise.graph import StateGraph
 from rollwise.machine.switches import jit_disabled
@@ -73,8 +73,8 @@ def build(
     game : Game
     mode : {"auto", "interpreted", "compiled"}
         The builder that runs the rules. "auto" interprets small games and compiles large ones.
-        Rules that Numba cannot compile are interpreted, with a warning that says
-        what to change.
+        If Numba cannot compile the rules, "auto" interprets them, with a warning that says what
+        to change.
     max_states : int, optional
         Raise an error beyond this number of states: 10 million by default, 1
         million if the rules are interpreted.
@@ -94,8 +94,8 @@ def build(
         Compiled rules and Python's rules disagree.
     TooManyStates
     UsageError
-        The game has three players or more, hidden dice or simultaneous choices; or `max_states`
-        is no whole number from 1.
+        The game has three players or more, hidden dice or simultaneous choices; `max_states` is
+        no whole number from 1; or the mode is "compiled", and the rules can't be compiled.
     ValueError
         There is no such mode.
     """
@@ -237,17 +237,19 @@ class _Building:
         return more
 
     def by_compiled_rules(self, or_by_python: bool) -> Arrays | None:
-        """Run compiled rules; None, after a warning, if only Python can run them.
+        """Run compiled rules.
 
         Parameters
         ----------
         or_by_python : bool
-            A failure of the compiled rules alone is no error.
+            Where only Python can run the rules, warn and return None; otherwise raise.
         """
         name, most = self.rules.game.name, self.most(limits.most_states(self.rules))
+        auto = spelled(python="mode='auto'", command_line="--mode auto")
         if jit_disabled():
-            warn_outside(f"{name}: NUMBA_DISABLE_JIT is set, so the rules are interpreted")
-            return None
+            raise UsageError(
+                f"{name}: NUMBA_DISABLE_JIT lets no rules be compiled; {auto} interprets them"
+            )
         if self.progress is not None:
             self.progress(COMPILING, 0, None)
         started, roots = time.perf_counter(), self.few_roots
@@ -260,12 +262,13 @@ class _Building:
         try:
             compiled_rules(self.rules)
         except NotCompilable as error:
-            rules, reason = "the rules", str(error)
-            if (form := self.rules.game.parameters.get("as")) is not None:
-                rules, reason = f"the rules of as={form}", f"mode 'auto' compiles those of {name}"
-            warn_outside(
-                f"{name}: {rules} can't be compiled and are interpreted, which is slower: {reason}"
-            )
+            form = self.rules.game.parameters.get("as")
+            rules = "the rules" if form is None else f"the rules of as={form}"
+            slower = f"which is slower: {error}"
+            if not or_by_python:
+                how = f"interprets them, {slower}" if form is None else f"compiles those of {name}"
+                raise UsageError(f"{name}: {rules} can't be compiled; {auto} {how}") from None
+            warn_outside(f"{name}: {rules} can't be compiled and are interpreted, {slower}")
             self.compile_seconds = time.perf_counter() - started
             return None
         try:
