@@ -717,6 +717,8 @@ def test_methods_agree_on_the_game_of_one_seat():
             assert row.error < 1e-9
     text = output("compare", "pig", "players=3", "target=4", "--methods", "value-iteration")
     assert "where all others play the equilibrium" in text
+    text = output("compare", str(EXAMPLES / "who_stops.py"), "--methods", "exact")
+    assert "exact: not run: the others mix actions in this equilibrium" in text
 
 
 # ---- one policy in each seat, from any position

@@ -25,6 +25,10 @@ from rollwise.methods.sweeping import action_values, greedy_actions
 from rollwise.numbers.randomness import check_seed
 
 TIME_LIMIT = 20.0
+MIXED = (
+    "the others mix actions in this equilibrium, with probabilities in doubles, so the values of "
+    "this game aren't fractions that could be written down; the other methods solve it in doubles"
+)
 SEED = 1  # of estimating methods
 
 
@@ -78,6 +82,7 @@ def compare_methods(
     samples: int | None = None,
     seed: int = SEED,
     parts: int = 1,
+    others_mix: bool = False,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> tuple[list[MethodRun], float]:
     """Run methods on a game and measure their errors.
@@ -95,6 +100,8 @@ def compare_methods(
         Of their draws.
     parts : int
         Divide errors by this: see `of_one_seat`.
+    others_mix : bool
+        In the game of one seat: whether the rules have whole weights, and the others mix actions.
     progress : callable, optional
         Called before each method as ``progress(name, methods done, methods)``.
 
@@ -130,7 +137,8 @@ def compare_methods(
         try:
             result = run_settled(graph, method.name, **options)
         except RollwiseError as error:
-            rows.append(MethodRun(method.name, "not run", note=str(error)))
+            why = MIXED if others_mix and method.name == "exact" else str(error)
+            rows.append(MethodRun(method.name, "not run", note=why))
             continue
         is_finite = bool(np.all(np.isfinite(result.values)))
         rows.append(

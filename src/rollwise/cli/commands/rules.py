@@ -105,6 +105,7 @@ def compare(
     """
     from rollwise.analysis.compare_methods import SEED, compare_methods, of_one_seat
     from rollwise.answer import kept
+    from rollwise.graph.choices import has_whole_weights
 
     if not time_limit > 0:
         raise UsageError(f"--time-limit is {time_limit}; it must be positive")
@@ -128,6 +129,7 @@ def compare(
             samples=options.get("samples"),
             seed=options.get("seed", SEED),
             parts=parts,
+            others_mix=has_whole_weights(graph) and not has_whole_weights(compared),
             progress=progress,
         )
     facts = {"states": compared.n_states, "error_bound": bound, "time_limit": time_limit}
