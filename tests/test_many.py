@@ -664,6 +664,9 @@ def test_a_shared_win_is_a_result_of_its_own():
         assert {0, 0.5, 1} < set(chances)
         assert {row["value"]: row["probability"] for row in entry["rows"]} == pytest.approx(chances)
     said = output("distribution", *typed)
+    assert said.splitlines()[0].split("  ")[-3:] == [
+        f"{n}, seat {k}" for k, n in enumerate(names, 1)
+    ]
     assert "0.333333 (shared)" in said
     assert "ties: " in said.splitlines()[-1]
     assert said.count("ties: ") == 1  # of all seats

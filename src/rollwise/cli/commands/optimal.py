@@ -180,7 +180,8 @@ def distribution(
         refuse(f"doesn't go with --then; {save}", **others)
     if range_of_all:
         refuse("doesn't go with --range", csv=csv, **others)
-    for reference in policy or ["optimal"]:
+    references = policy or ["optimal"]
+    for reference in references:
         chase = re.fullmatch(r"chase-(\d+)", reference)
         if chase is not None:
             refuse(f"doesn't go with --policy {reference}", **others)
@@ -189,7 +190,8 @@ def distribution(
             continue
         with Progress() as progress:
             progress(f"the distribution under {reference}", 0, None)
-            plans = one_each(graph, [policies.find(name) for name in names_in(reference)])
+            names = names_in(reference)
+            plans = one_each(graph, [policies.find(name) for name in names])
             results = _results(chosen, graph, plans, given, place, count)
         # a game of two that is won or lost has one chance to win; draws and payoffs, and the wins
         # of further seats, may come more often
@@ -205,9 +207,12 @@ def distribution(
                 played = simulated_scores(
                     graph, plan, found, count=count, games=simulate, seed=seed, state=place
                 )
+            # each seat of a list has its own policy
+            own = names[seat - 1] if len(names) == len(results) else reference
+            others_too = own != reference and len(references) > 1
             entries.append(
                 distribution_document(
-                    reference,
+                    f"{own} of {reference}" if others_too else own,
                     found,
                     resting,
                     seat=seat if len(results) > 1 else None,
