@@ -220,7 +220,10 @@ solve super-six players=3 sticks=2 | too few for 3 players
 thumb pig --numbers -1 | --numbers is -1; it must be at least 1
 thumb pig --within -1 | --within is -1.0; it can't be less than 0
 learn pig --games 9 --workers 0 | --workers is 0; it must be from 1 to 256
-solve pig players=3 as=within | as=within is for one player or two
+solve pig players=3 as=within | as=within is for one player or two players & write pig players=2
+solve pig players=3 as=cube | as=cube is for two players & write pig players=2 as=cube
+solve threes players=3 as=chase | as=chase is for one player & write threes players=1 as=chase
+solve pig players=3 as=score | as=score is for one player & `rollwise solve pig`
 solve craps as=within turns=0 | turns must be from 1
 solve pig as=average | no end
 

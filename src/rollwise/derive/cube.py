@@ -117,6 +117,7 @@ class Cube(DerivedGame):
         ParameterSpec("opening", bool, False, None, None, "whether the first turn may be doubled"),
     )
     purpose: ClassVar[str] = "a doubling cube"
+    takes: ClassVar[tuple[int, ...]] = (2,)
     players: ClassVar[int] = 2
     objective: ClassVar[str] = "win"
 
@@ -124,13 +125,9 @@ class Cube(DerivedGame):
         self.validate()
         name, inner = self.inner.name, self.inner
         if inner.players != 2 or inner.objective != "win":
-            kind, remedy = f"has {inner.players} players", "it needs a game of two"
-            if inner.players == 1:
-                kind, remedy = "is a solitaire game", "as=contest and as=chase are forms of it"
-            elif any(s.name == "players" and (s.at_least or 0) <= 2 for s in inner.specs):
-                remedy = f"write {name} players=2 as=cube"
             raise ParameterError(
-                f"{name}: as=cube is for games of two players, and this game {kind}; {remedy}"
+                f"{name}: as=cube is for games of two players, and this game is a solitaire game; "
+                "as=contest and as=chase are forms of it"
             )
         if inner.endless == "lose":
             raise ParameterError(

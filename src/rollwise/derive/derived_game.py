@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from rollwise.builders import build
 from rollwise.builders.contract import more_states
-from rollwise.errors import RulesError, TooManyStates
-from rollwise.game import Game, require_game
+from rollwise.errors import ParameterError, RulesError, TooManyStates
+from rollwise.game import Game, has_many, require_game
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import first_actions
 from rollwise.machine import memory_limits
@@ -68,9 +68,10 @@ class DerivedGame(Game):
     Attributes
     ----------
     inner : Game
-    added_fields, form, form_specs, purpose, remedy
+    added_fields, form, form_specs, purpose, remedy, takes
         Of a class: its added fields, the word after ``as=``, the parameters of this form, the
-        purpose that needs the whole graph ("a chase"), and the remedy if there is none.
+        purpose that needs the whole graph ("a chase"), the remedy if there is none, and the
+        numbers of players of an inner game.
     """
 
     inner: Game
@@ -79,6 +80,7 @@ class DerivedGame(Game):
     form_specs: ClassVar[tuple[ParameterSpec, ...]] = ()
     purpose: ClassVar[str] = ""
     remedy: ClassVar[str] = SMALLER
+    takes: ClassVar[tuple[int, ...]] = (1,)
 
     @property
     def state_type(self) -> Any:
@@ -194,9 +196,21 @@ class DerivedGame(Game):
             The inner game is none; or a parameter has another type, or is out of range.
         """
         require_game(self.inner).validate()
+        if has_many(self.inner):
+            raise self._too_many_players()
         for spec in self.form_specs:
             if (value := getattr(self, spec.name)) is not None:
                 spec.check(f"{self.inner.name} as={self.form}", value)
+
+    def _too_many_players(self) -> ParameterError:
+        """The error of an inner game for three players or more."""
+        name, most = self.inner.name, max(self.takes)
+        whose = " or ".join("two players" if n == 2 else "one player" for n in self.takes)
+        remedy = f"`rollwise solve {name}` solves the game itself"
+        if any(s.name == "players" and (s.at_least or 0) <= most for s in self.inner.specs):
+            remedy = f"write {name} players={most} as={self.form}"
+        here = f"this game has {self.inner.players} players"
+        return ParameterError(f"{name}: as={self.form} is for {whose}, and {here}; {remedy}")
 
     @property
     def column_names(self) -> Mapping[str, str]:  # type: ignore[override]

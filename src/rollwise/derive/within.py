@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from rollwise.derive.by_score import derived_graph, unroll
 from rollwise.derive.derived_game import DerivedGame
-from rollwise.errors import ParameterError, UsageError
+from rollwise.errors import UsageError
 from rollwise.game import outcomes_rule
 from rollwise.graph import StateGraph
 from rollwise.parameters import ParameterSpec
@@ -72,13 +72,12 @@ class Within(DerivedGame):
         ParameterSpec("turns", int, 10, 1, 1_000_000, "the turns to win in, of both players"),
     )
     purpose: ClassVar[str] = "a win in time"
+    takes: ClassVar[tuple[int, ...]] = (1, 2)
     objective: ClassVar[str] = "win"
 
     def __post_init__(self) -> None:
         self.validate()
         name = self.inner.name
-        if self.inner.players > 2:
-            raise ParameterError(f"{name}: as=within is for one player or two")
         if self.inner_graph.is_score:
             kind = "payoffs" if self.inner_graph.has_stakes else "points"
             remedy = "; as=chase target=N plays for a score" if self.inner.players == 1 else ""
