@@ -239,7 +239,12 @@ def test_truth_values_in_tuples_are_read_as_they_are_printed(tmp_path):
     assert state == {"seen": (1, 0), "light": 0, "steps": 0}
     told = output("advise", str(path))
     assert "steps=2" in told
-    assert "light=1" in told  # as `solve` and tables write it
+    assert "light=true" in told
+    assert "true" in output("table", str(path), "--where", "light == true")
+    asked = json.loads(output("advise", str(path), "--json"))
+    assert asked["state"]["light"] is True
+    rows = json.loads(output("table", str(path), "--json"))["rows"]
+    assert all(type(row["light"]) is bool for row in rows)
 
 
 def test_a_set_of_numbers_may_be_typed_for_flags():

@@ -36,7 +36,9 @@ from rollwise.documents.model import (
     unit,
 )
 from rollwise.documents.solved import Draws, Seats, Unit, exactly, kind_of, seats_worth
-from rollwise.graph.naming import faces_thrown, state_text
+from rollwise.graph import StateGraph
+from rollwise.graph.layout import field_words
+from rollwise.graph.naming import TRUTHS, Words, faces_thrown, state_text
 from rollwise.graph.view import TIED
 from rollwise.numbers.printed import (
     as_text,
@@ -345,14 +347,20 @@ class GridTable(GameDocument, frozen=True, kw_only=True, tag="rollwise/table/gri
             yield Aligned.matrix(cells if self.win_probability_grid else worth, origin, form)
 
 
-def with_rows(rows: pl.DataFrame) -> dict[str, Any]:
-    """The field ``rows``, serialized by Polars for speed."""
+def with_rows(rows: pl.DataFrame, words: Words) -> dict[str, Any]:
+    """The field ``rows``, serialized by Polars for speed, with truth values as such."""
+    from polars import Boolean
+
+    truths = [name for name in rows.columns if words.get(name) == TRUTHS]
+    rows = rows.cast(dict.fromkeys(truths, Boolean))
     return {"rows": msgspec.Raw(rows.write_json().encode())}
 
 
 def table_json(solution: Solution, rows: pl.DataFrame) -> str:
     """A strategy as a line of JSON."""
-    return encode(Table.on(solution.subject, kind=kind_of(solution), **with_rows(rows)))
+    subject = solution.subject
+    words = subject.words if isinstance(subject, StateGraph) else field_words(subject)
+    return encode(Table.on(subject, kind=kind_of(solution), **with_rows(rows, words)))
 
 
 def strategy_rows(

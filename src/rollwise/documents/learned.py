@@ -314,7 +314,7 @@ def learned_document(
         Its result against an opponent.
     """
     graph, table = learned.graph, learned.table()
-    more = with_rows(table)
+    more = with_rows(table, graph.words)
     if graph.words:
         more["words"] = {
             name: {n: words.get(n, str(n)) for n in table[name].unique().to_list()}

@@ -86,7 +86,7 @@ DeviationGain = Annotated[
 ]
 Seconds = Annotated[dict[str, float], unit("seconds", "run time of each stage")]
 Bytes = Annotated[int, unit("bytes")]
-State = Annotated[dict[str, int], about("the fields of a position")]
+State = Annotated[dict[str, int | bool], about("the fields of a position")]
 
 
 def as_number(number: float | UnsetType | None) -> float:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.faults import whole
-from rollwise.graph.naming import SetWords, Words
+from rollwise.graph.naming import TRUTHS, SetWords, Words
 from rollwise.reach import attributes_given, functions_reached
 
 LEAST, MOST = -(2**31), 2**31 - 1
@@ -140,6 +140,7 @@ class StateLayout:
         )
 
 
+FALSE_TRUE = {word: number for number, word in TRUTHS.items()}
 # By field, the numbers of an enumeration by their words, or the words of sets.
 Members = Mapping[str, Mapping[str, int] | SetWords]
 
@@ -167,7 +168,7 @@ def members_of(game: Any) -> Members:
 
 
 def _members_of_enumerations(game: Any) -> dict[str, dict[str, int]]:
-    """The members of the enumerations alone, and the words that a form adds."""
+    """The members of the enumerations and of bool alone, and the words that a form adds."""
     found: dict[str, dict[str, int]] = {}
     for one in {id(each): each for each in (game, game.made_from)}.values():
         state = one.start()
@@ -176,8 +177,10 @@ def _members_of_enumerations(game: Any) -> dict[str, dict[str, int]]:
         words = {}
         for name, field in zip(layout.kind._fields, state, strict=True):
             parts = field if isinstance(field, tuple) else (field,)
-            kinds = [*_enumerations(hints.get(name)), *(type(part) for part in parts)]
-            words[name] = {
+            declared = list(_types_in(hints.get(name)))
+            kinds = [*declared, *(type(part) for part in parts)]
+            truths = FALSE_TRUE if bool in declared and int not in declared else {}
+            words[name] = truths | {
                 member_word(word): number
                 for kind in kinds
                 if _is_enumeration(kind)
@@ -258,11 +261,11 @@ def _annotations(kind: type) -> dict[str, Any]:
     return {}
 
 
-def _enumerations(hint: Any) -> Iterator[Any]:
+def _types_in(hint: Any) -> Iterator[Any]:
     """The types in an annotation, those within a tuple too."""
     yield hint
     for part in get_args(hint):
-        yield from _enumerations(part)
+        yield from _types_in(part)
 
 
 def _is_enumeration(kind: Any) -> bool:

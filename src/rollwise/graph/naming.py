@@ -30,6 +30,7 @@ OF_THROWS = ("throw", ROLLS_LEFT)
 ONLY_MOVE = "the only move"  # the name of action 0 without a name, where there is no choice
 
 
+TRUTHS = {0: "false", 1: "true"}  # the words of a field that is declared as a bool
 Words = Mapping[str, Mapping[int, str]]  # of numbers in fields, by the name of the field
 
 
@@ -111,7 +112,7 @@ def title_of(game: str, parameters: Mapping[str, Any]) -> str:
 
 
 class Member(int):
-    """A number of a field, printed as the member of an enumeration of the rules."""
+    """A number of a field, printed as the member of an enumeration, or as true or false."""
 
     word: str
 
@@ -126,9 +127,9 @@ class Member(int):
     def __repr__(self) -> str:
         return self.word
 
-    def tolist(self) -> int:
-        """The number, as of a number of NumPy."""
-        return int(self)
+    def tolist(self) -> int | bool:
+        """The number, as of a number of NumPy; or a truth value."""
+        return bool(self) if TRUTHS.get(int(self)) == self.word else int(self)
 
 
 def in_fields(names: Iterable[str], fields: Iterable[Any], words: Words) -> dict[str, Any]:

@@ -242,8 +242,13 @@ def _tell_rows(
     game: Game, rows: pl.DataFrame, form: str | None, out: Path | None, document: Evaluated
 ) -> None:
     """Print or write the value of the policy in every position."""
+    from rollwise.graph.layout import field_words
+
     if form is not None:
-        tell_rows(rows, form, out, lambda shown: encode(replace(document, **with_rows(shown))))
+        words = field_words(game)
+        tell_rows(
+            rows, form, out, lambda shown: encode(replace(document, **with_rows(shown, words)))
+        )
         return
     shown = rows[:SHOWN]
     cells = shown.to_dict(as_series=False)
