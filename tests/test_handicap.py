@@ -143,7 +143,7 @@ def tuned(game, vary, aim):
 
 
 def test_every_point_is_what_solve_says():
-    found = tuned("pig", ["target=8..14..3", "sides=4,6"], "first_player = 0.55")
+    found = tuned("pig", ["target=8..14..3", "sides=4,6"], "win_probability = 0.55")
     assert [dict(point.parameters) for point in found.points] == [
         {"target": target, "sides": sides} for target in ("8", "11", "14") for sides in ("4", "6")
     ]
@@ -156,8 +156,8 @@ def test_every_point_is_what_solve_says():
 
 
 def test_a_goal_out_of_reach_says_so():
-    said = output("tune", "piglet", "--vary", "target=2..4", "--for", "first_player=0.9")
-    assert "no game of these has first_player = 90 %: all are below it" in said
+    said = output("tune", "piglet", "--vary", "target=2..4", "--for", "win_probability=0.9")
+    assert "no game of these has win_probability = 90 %: all are below it" in said
     assert "nearest to 90 %: target=" in said
     document = json.loads(
         output("tune", "piglet", "--vary", "target=2..4", "--for", "value = 9", "--json")
@@ -184,14 +184,14 @@ def test_truth_values_are_printed_as_words():
 
 def test_the_chance_in_a_game_for_one_is_that_of_the_player():
     assert output("tune", "gamblers-problem", "--vary", "goal=100").split()[1] == "win_probability"
-    assert output("tune", "piglet", "--vary", "target=2").split()[1] == "first_player"
-    aim = ("--for", "first_player = 0.4")
+    assert output("tune", "piglet", "--vary", "target=2").split()[1] == "win_probability"
+    aim = ("--for", "win_probability = 0.4")
     assert "40.0000 %" in output("tune", "gamblers-problem", "--vary", "goal=100", *aim)
 
 
 def test_without_a_goal_the_games_are_listed():
     said = output("tune", "piglet", "--vary", "target=2..4")
-    assert "first_player" in said
+    assert "win_probability" in said
     assert "nearest" not in said
     document = json.loads(output("tune", "piglet", "--vary", "target=2..4", "--json"))
     assert document["goal"] is None
@@ -239,9 +239,9 @@ def test_the_usual_aim_is_a_figure_of_all_games(players):
         assert point.amount == pytest.approx(solved.value, abs=1e-13)
     if players == 3:
         with pytest.raises(UsageError, match="aim at its value or its turns"):
-            tune(Stakes, fixed, values, Aim("first_player"), rollwise.solve)
+            tune(Stakes, fixed, values, Aim("win_probability"), rollwise.solve)
         return
-    found = tune(Stakes, fixed, values, Aim("first_player"), rollwise.solve)
+    found = tune(Stakes, fixed, values, Aim("win_probability"), rollwise.solve)
     assert [one.parameters["stake"] for one in found.unsolved] == ["2", "3"]
     assert all("aim at its value or its turns" in one.reason for one in found.unsolved)
 
@@ -282,7 +282,7 @@ class Toss(Game):
     assert "0..1/2..1/10" in refusal("tune", str(sheet), "--vary", "chance=0..1/2")
 
 
-@pytest.mark.parametrize("typed", ["min turns = 3", "first_player =", "= 3", "edge", ""])
+@pytest.mark.parametrize("typed", ["min turns = 3", "win_probability =", "= 3", "edge", ""])
 def test_what_is_no_aim_is_refused(typed):
     with pytest.raises(UsageError, match="aim"):
         Aim.read(typed)

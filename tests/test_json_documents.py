@@ -162,7 +162,7 @@ COMMANDS = [
     "solve kuhn-poker",
     "solve rock-paper-scissors-dice",
     "table kuhn-poker",
-    "tune piglet --vary target=2..3 --for first_player=0.5",
+    "tune piglet --vary target=2..3 --for win_probability=0.5",
     "tune pig players=3 --vary target=2..3 --for luck",
     "thumb dice-blackjack low=8 high=10 --numbers 1 --evaluations 20",
     "thumb threes dice=2 --numbers 1 --evaluations 20",

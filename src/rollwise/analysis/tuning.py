@@ -25,8 +25,7 @@ from rollwise.graph.policies import ties_in_play
 from rollwise.simulate.match import expected_lengths
 
 MEASURES = {
-    "first_player": "the first player's win probability",
-    "win_probability": "the win probability of the player (of two or more, the first)",
+    "win_probability": "the win probability of the player, of two or more that of the first",
     "value": "the value of the start: points, or a payoff; the average of play without an end; of "
     "three or more the first player's win probability or payoff",
     "turns": "turns of a game of best play",
@@ -35,8 +34,8 @@ MEASURES = {
     "skill": "the players' share of the result's variance (see `balance`); players "
     "move at random, are greedy, or play best",
 }
-CHANCES = ("win_probability", "first_player", "draws")  # the others are no probabilities
-OF_THE_START = ("win_probability", "first_player", "value")  # known from an answer by layers too
+CHANCES = ("win_probability", "draws")  # the others are no probabilities
+OF_THE_START = ("win_probability", "value")  # known from an answer by layers too
 MOST_POINTS = 10_000
 _AIM = re.compile(r"(?:(min|max)\s+)?(\w+)(?:\s*=\s*(\S+))?")
 NUMBER = r"\d+(?:\.\d+|/0*[1-9]\d*)?"
@@ -63,7 +62,7 @@ class Aim:
 
     @classmethod
     def read(cls, text: str) -> Aim:
-        """An aim as typed: ``first_player = 0.5``, ``min turns``, or only ``skill``.
+        """An aim as typed: ``win_probability = 0.5``, ``min turns``, or only ``skill``.
 
         Raises
         ------
@@ -73,7 +72,7 @@ class Aim:
         match = _AIM.fullmatch(text.strip())
         if match is None or (match[1] and match[3]):
             raise UsageError(
-                f"{text!r} isn't an aim; write first_player = 0.5, or min turns, or only skill"
+                f"{text!r} isn't an aim; write win_probability = 0.5, or min turns, or only skill"
             )
         extreme, measure, goal = match.groups()
         if measure not in MEASURES:
@@ -341,9 +340,7 @@ def _amounts(
 ) -> dict[str, _Amount]:
     solution = solve(game)
     gain = None if solution.profile is None else solution.profile.deviation_gain
-    every = ["value"] if solution.win_probability is None else OF_THE_START
-    if solution.space.players > 1:
-        every = [name for name in every if name != "win_probability"]
+    every = ("value",) if solution.win_probability is None else OF_THE_START
     return {
         one: (*amount_of(one, solution), has_ties(one, solution), gain, caps_of(game))
         for one in ([measure] if measure else every)

@@ -205,9 +205,9 @@ def tune(
     """Solve a game for a range of parameters.
 
     --vary NAME=A..B  A parameter and its values: 20..120, 20..120..10, 0..1/2..1/10 or 4,6,8.
-    --for AIM         A quantity, and a goal if you like: first_player = 0.5, min turns, max skill,
-                      luck, value, draws. Unless given, first_player (in a game for one
-                      win_probability), or value in games for points or payoffs.
+    --for AIM         A quantity, and a goal if you like: win_probability = 0.5 (of the first
+                      player), min turns, max skill, luck, value, draws. Unless given,
+                      win_probability, or value in games for points or payoffs.
     --out FILE        Draw the curve (.html, .svg, .png).
     """
     from rollwise.analysis import tuning
