@@ -22,6 +22,7 @@ from rollwise.answer.evaluation import evaluate
 from rollwise.answer.references import Policies
 from rollwise.errors import UsageError
 from rollwise.game import Game
+from rollwise.games import find
 from rollwise.games.craps import Craps
 from rollwise.games.farkle import FarkleTurn
 from rollwise.games.left_center_right import LeftCenterRight
@@ -30,6 +31,7 @@ from rollwise.games.shut_the_box import ShutTheBox
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
 from rollwise.numbers.printed import chance
+from rollwise.page.document import paragraphs
 from rollwise.plot import KINDS
 from rollwise.plot.pages import page
 from rollwise.report import report, sections
@@ -331,6 +333,8 @@ def test_a_game_without_a_docstring_has_no_rules_in_words(tmp_path):
     sheet = Path(__file__).parents[1] / "examples" / "thieves.py"
     assert run("report", str(sheet), "--out", "report.html", cwd=tmp_path).returncode == 0
     assert "turn-based dice game" not in (tmp_path / "report.html").read_text(encoding="utf-8")
+    told = paragraphs(find(str(sheet))(), paid=False)
+    assert told == ["Thieves is for two players, and each wants to win."]
     assert dataclass(frozen=True)(type("Alone", (Game,), {}))().description == ""
     assert dataclass(frozen=True)(type("More", (Pig,), {}))().description == Pig().description
 

@@ -200,7 +200,7 @@ def _packed(head: Mapping[str, Any], parts: Iterable[bytes]) -> bytes:
 def _about(solution: Solution) -> dict[str, Any]:
     """The description of the game."""
     graph, game = solution.graph, solution.game
-    about = [] if game is None else paragraphs(game)
+    about = [] if game is None else paragraphs(game, paid=graph.has_stakes)
     return {
         "format": FORMAT,
         "made_by": MADE_BY,
@@ -222,9 +222,20 @@ def _about(solution: Solution) -> dict[str, Any]:
     }
 
 
-def paragraphs(game: Game) -> list[str]:
-    """The description of a game, by paragraphs."""
-    return [" ".join(part.split()) for part in game.description.split("\n\n") if part.strip()]
+def paragraphs(game: Game, *, paid: bool) -> list[str]:
+    """The description of a game, by paragraphs; without one, a sentence with its aim.
+
+    Parameters
+    ----------
+    paid : bool
+        Whether it is played for payoffs.
+    """
+    wanted = {"maximize": "the most points", "minimize": "the fewest points"}
+    aim = wanted.get(game.objective, "the largest payoff" if paid else "to win")
+    whose = {1: "one player, who", 2: "two players, and each"}
+    plain = f"{game.heading} is for {whose.get(game.players, f'{game.players} players, and each')}"
+    text = game.description or f"{plain} wants {aim}."
+    return [" ".join(part.split()) for part in text.split("\n\n") if part.strip()]
 
 
 def parameters_of(game: Game | None, values: Mapping[str, Any]) -> list[dict[str, str]]:

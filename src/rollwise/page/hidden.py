@@ -46,8 +46,8 @@ def report_of(answer: Answer, blocks: Iterable[str | Rows]) -> str:
     blocks : iterable
         The answer and the strategies, as lines and tables.
     """
-    title = html.escape(answer.game.heading)
-    rules = "".join(f"<p>{html.escape(part)}</p>" for part in paragraphs(answer.game))
+    title, paid = html.escape(answer.game.heading), unit_of(answer) != "win probability"
+    rules = "".join(f"<p>{html.escape(part)}</p>" for part in paragraphs(answer.game, paid=paid))
     parts = [
         f"<!doctype html><html lang='en'><head><meta charset='utf-8'><title>{title}</title>",
         "<meta name='viewport' content='width=device-width, initial-scale=1'>",
@@ -125,7 +125,7 @@ def data_of(answer: Answer, blocks: Iterable[str | Rows]) -> dict[str, Any]:
     is_chance = unit_of(answer) == "win probability"
     return {
         "made_by": MADE_BY,
-        "about": paragraphs(game),
+        "about": paragraphs(game, paid=not is_chance),
         "parameters": parameters_of(game, game.parameters),
         "is_chance": is_chance,
         "has_draws": has_draws(answer),
