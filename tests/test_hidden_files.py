@@ -13,6 +13,7 @@ from cli_runner import output, play, refusal, run
 from little_games import Riddle
 
 import rollwise
+from rollwise.cli.progress import Progress
 from rollwise.errors import (
     RefusedFile,
     SolutionFileError,
@@ -229,6 +230,16 @@ def test_actions_that_are_numbers_have_no_places_in_the_menu(monkeypatch):
     assert "'1' can't be done here; the choices are 2, 3" in told
     monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
     assert "1 check, 2 bet (hint" in output("play", "kuhn-poker", "--seed", "3")
+
+
+@pytest.mark.parametrize("asked", ["check", "page --out k.html", "export --to efg --out k.efg"])
+def test_reading_the_rules_is_shown_at_a_terminal(asked, tmp_path, monkeypatch):
+    """The answer goes to a file, and the progress to the terminal of stderr."""
+    stages = []
+    monkeypatch.setattr(Progress, "__call__", lambda _, stage, *counts: stages.append(stage))
+    command, *options = asked.split()
+    output(command, "kuhn-poker", *options, cwd=tmp_path)
+    assert "reading the rules" in stages
 
 
 def test_a_report_holds_both_strategies(tmp_path):

@@ -12,7 +12,7 @@ import typer
 from rollwise.boards import swapped, text_board
 from rollwise.cli.common import refuse
 from rollwise.cli.printing import SHOWN, end_if, place_line, render, tell_rows
-from rollwise.cli.progress import Progress
+from rollwise.cli.progress import Progress, working
 from rollwise.cli.streams import ASKED
 from rollwise.documents.hidden import (
     PLAYERS,
@@ -62,7 +62,8 @@ def find_answer(game: Game, tolerance: float | None = None, *, saved: str | None
     if saved is not None:
         from rollwise.hidden.files import load
 
-        return load(Path(saved), game, ASKED.max_states)
+        with working("reading the answer"):
+            return load(Path(saved), game, ASKED.max_states)
     with Progress() as progress:
         if tolerance is None:
             from rollwise.hidden.files import kept_or_solved
@@ -118,14 +119,17 @@ def table(
             f"{answer.positions.title} has {answer.n_situations:,} situations, too many for a "
             "table; `rollwise advise` shows those in which a player sees a --state"
         )
-    situations = list(answer.situations())
-    if where is not None:
-        where = numbered(where, members_of(game))
-        kept = np.flatnonzero(rows_where(_frame(answer, situations), where))
-        situations = [situations[k] for k in kept.tolist()]
+    with working("listing situations"):
+        situations = list(answer.situations())
+        if where is not None:
+            where = numbered(where, members_of(game))
+            kept = np.flatnonzero(rows_where(_frame(answer, situations), where))
+            situations = [situations[k] for k in kept.tolist()]
     shown = situations[: SHOWN if limit is None and form is None else limit]
     if form is None:
-        return render(table_of(answer, len(situations), shown))
+        with working("ranges of optimal probabilities"):
+            document = table_of(answer, len(situations), shown)
+        return render(document)
     from rollwise.documents.model import encode
 
     tell_rows(
@@ -141,9 +145,9 @@ def advise(game: Game, state: str | None, load: str | None) -> None:
     example = f"as in {game.start()._fields[0]}=1"
     sees = {} if state is None else typed_state(state, lambda: example, members_of(game))
     answer = find_answer(game, saved=load)
-    found = answer.find(sees)
-    render(
-        HiddenAdvised.on(
+    with working("the situations of the state"):
+        found = answer.find(sees)
+        document = HiddenAdvised.on(
             game,
             kind=kind_of(answer),
             unit=unit_of(answer),
@@ -151,15 +155,16 @@ def advise(game: Game, state: str | None, load: str | None) -> None:
             total=len(found),
             situations=rows_of(answer, found[:10]),
         )
-    )
+    render(document)
 
 
 def evaluate(game: Game, policy: str, against: str | None) -> None:
     """``rollwise evaluate``."""
     answer = find_answer(game)
-    value, bound = answer.evaluate((policy, against or policy))
-    worst = [answer.best_response(policy, seat)[0] for seat in (0, 1)]
-    ends = answer.payoff_range((policy, against or policy))
+    with working("evaluating policies"):
+        value, bound = answer.evaluate((policy, against or policy))
+        worst = [answer.best_response(policy, seat)[0] for seat in (0, 1)]
+        ends = answer.payoff_range((policy, against or policy))
     render(
         HiddenEvaluated.on(
             game,
@@ -178,7 +183,8 @@ def evaluate(game: Game, policy: str, against: str | None) -> None:
 def respond(game: Game, policy: str) -> None:
     """``rollwise respond``."""
     answer = find_answer(game)
-    (first, one), (second, other) = (answer.best_response(policy, seat) for seat in (0, 1))
+    with working("best responses"):
+        (first, one), (second, other) = (answer.best_response(policy, seat) for seat in (0, 1))
     render(
         HiddenResponse.on(
             game,
@@ -203,9 +209,10 @@ def simulate(
     answer = find_answer(game, saved=load)
     names = (policy, against or policy)
     seed = seed_of(seed)
-    expected, bound = answer.evaluate(names)
     games = GAMES if games is None else games
-    mean, error = play_games(answer.with_policies(names), games, seed)
+    with working("playing games"):
+        expected, bound = answer.evaluate(names)
+        mean, error = play_games(answer.with_policies(names), games, seed)
     if error == 0:  # wins or losses alone have an error then, as if one game had differed
         error = 2 / games if unit_of(answer) == "win probability" else np.nan
     render(
@@ -250,7 +257,8 @@ def verify(place: Path, game: Game | None, exact: bool) -> None:
     from rollwise.documents.hidden import checked_document
     from rollwise.hidden.files import verify as verify_file
 
-    checked = verify_file(place, game, exact=exact, max_states=ASKED.max_states)
+    with working("verifying"):
+        checked = verify_file(place, game, exact=exact, max_states=ASKED.max_states)
     if ASKED.json or checked.verified:
         render(checked_document(checked))
     end_if(not checked.verified, f"{place} is refused: {checked.fault}")
@@ -263,28 +271,28 @@ def check(game: Game) -> None:
     from rollwise.hidden.reading import read
     from rollwise.hidden.tree import check_ends, unfold
 
-    found, error = "", None
-    try:
-        positions = read(game, ASKED.max_states)
-        found = how_many(len(positions.states), "position")
-        if positions.is_hidden:
-            check_ends(positions)
-            tree = unfold(positions, limit=ASKED.max_states)
-            n = sum(len(seat.parents) for seat in tree.seats)
-            found += (
-                f", {how_many(n, 'situation')}; the actions tell no hidden field; every play ends"
-            )
-        elif (place := never_ends(positions)) is None:
-            found += "; every play ends"
-        else:
-            error = f"the players can go on for ever from {positions.text(place)}"
-    except RulesError as fault:
-        error = str(fault)
-    findings = [Finding("error", "rules", error) if error else Finding("ok", "rules", found)]
-    for name in type(game).policies() if error is None else ():
-        wrong = positions.policy_fault(name)
-        text = wrong or f"{name} has an action for every state"
-        findings.append(Finding("error" if wrong else "ok", "policies", text))
+    with working("reading the rules"):
+        found, error = "", None
+        try:
+            positions = read(game, ASKED.max_states)
+            found = how_many(len(positions.states), "position")
+            if positions.is_hidden:
+                check_ends(positions)
+                tree = unfold(positions, limit=ASKED.max_states)
+                n = sum(len(seat.parents) for seat in tree.seats)
+                found += f", {how_many(n, 'situation')}; the actions tell no hidden field"
+                found += "; every play ends"
+            elif (place := never_ends(positions)) is None:
+                found += "; every play ends"
+            else:
+                error = f"the players can go on for ever from {positions.text(place)}"
+        except RulesError as fault:
+            error = str(fault)
+        findings = [Finding("error", "rules", error) if error else Finding("ok", "rules", found)]
+        for name in type(game).policies() if error is None else ():
+            wrong = positions.policy_fault(name)
+            text = wrong or f"{name} has an action for every state"
+            findings.append(Finding("error" if wrong else "ok", "policies", text))
     faulty = any(finding.level == "error" for finding in findings)
     render(Checked(game.name, not faulty, findings))
     end_if(faulty, "the rules have an error")
@@ -304,8 +312,9 @@ def export(game: Game, out: Path | None) -> None:
     if out is None and ASKED.json:
         raise UsageError("--to efg needs --out FILE with --json")
     check_place(out)
-    positions = read(game, ASKED.max_states)
-    text = efg(positions)
+    with working("reading the rules"):
+        positions = read(game, ASKED.max_states)
+        text = efg(positions)
     if out is None:
         streams.write(text)
         return
@@ -331,10 +340,12 @@ def _write_page(game: Game, place: Path, load: str | None, *, plays: bool) -> No
     from rollwise.page.hidden import page_of, read_for_page, report_of
 
     if plays:
-        read_for_page(game, ASKED.max_states)  # solving may take much longer
+        with working("reading the rules"):
+            read_for_page(game, ASKED.max_states)  # solving may take much longer
     answer = find_answer(game, saved=load)
-    blocks = answer_blocks(answer)
-    write_text(place, page_of(answer, blocks) if plays else report_of(answer, blocks))
+    with working("writing the page"):
+        blocks = answer_blocks(answer)
+        write_text(place, page_of(answer, blocks) if plays else report_of(answer, blocks))
     render((PageWritten if plays else Reported).at(game, place))
 
 

@@ -8,7 +8,8 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -137,6 +138,14 @@ class Progress:
             self._ended = True
             if self._bar is not None:
                 self._bar.stop()
+
+
+@contextmanager
+def working(stage: str) -> Iterator[None]:
+    """Show that work without reports goes on."""
+    with Progress() as progress:
+        progress(stage, 0, None)
+        yield
 
 
 def _bar(left: Callable[[], float | None]) -> Any:
