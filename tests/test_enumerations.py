@@ -241,6 +241,12 @@ def test_truth_values_in_tuples_are_read_as_they_are_printed(tmp_path):
     assert "steps=2" in told
     assert "light=true" in told
     assert "true" in output("table", str(path), "--where", "light == true")
+    for short, whole in (
+        ("light", "light == 1"),
+        ("not light or steps > 0", "light == 0 or steps > 0"),
+    ):
+        rows = [output("table", str(path), "--where", each) for each in (short, whole)]
+        assert rows[0] == rows[1]
     asked = json.loads(output("advise", str(path), "--json"))
     assert asked["state"]["light"] is True
     rows = json.loads(output("table", str(path), "--json"))["rows"]

@@ -16,7 +16,7 @@ import numpy as np
 
 from rollwise.errors import ExpressionError, suggestion
 from rollwise.faults import too_deep
-from rollwise.graph.layout import member_word
+from rollwise.graph.layout import FALSE_TRUE, member_word
 from rollwise.graph.naming import SetWords, set_number
 from rollwise.graph.typed import no_member
 
@@ -100,7 +100,7 @@ def numbered(text: str, members: Members) -> str:
     """A condition with numbers in place of sets and of the members of enumerations.
 
     ``phase == GO`` and ``phase in ["go", "stop"]`` name members of the field `phase`, and
-    ``open == {1 4 9}`` compares with a set of members.
+    ``open == {1 4 9}`` compares with a set of members. A field that is true or false is a condition.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def numbered(text: str, members: Members) -> str:
     if too_deep(tree):
         return text
     reader = _Numbered(members)
-    tree = reader.visit(tree)
+    tree = reader.truth(reader.visit(tree))
     return ast.unparse(tree).replace(DOT, ".") if reader.found else text
 
 
@@ -145,6 +145,20 @@ class _Numbered(ast.NodeTransformer):
         self.words = {
             field: words for field, words in members.items() if not isinstance(words, SetWords)
         }
+
+    def truth(self, node: ast.expr) -> ast.expr:
+        """A condition: a field that is true or false, compared with true."""
+        if isinstance(node, ast.Name) and FALSE_TRUE == self.words.get(node.id.replace(DOT, ".")):
+            self.found = True
+            return ast.Compare(node, [ast.Eq()], [ast.Constant(1)])
+        return node
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.BoolOp:
+        return ast.BoolOp(node.op, [self.truth(self.visit(part)) for part in node.values])
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.UnaryOp:
+        of = self.visit(node.operand)
+        return ast.UnaryOp(node.op, self.truth(of) if isinstance(node.op, ast.Not) else of)
 
     def visit_Compare(self, node: ast.Compare) -> ast.Compare:
         parts = [node.left, *node.comparators]
