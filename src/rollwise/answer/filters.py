@@ -100,7 +100,8 @@ def numbered(text: str, members: Members) -> str:
     """A condition with numbers in place of sets and of the members of enumerations.
 
     ``phase == GO`` and ``phase in ["go", "stop"]`` name members of the field `phase`, and
-    ``open == {1 4 9}`` compares with a set of members. A field that is true or false is a condition.
+    ``open == {1 4 9}`` compares with a set of members. A field that is true or false is a
+    condition.
 
     Parameters
     ----------
@@ -147,10 +148,10 @@ class _Numbered(ast.NodeTransformer):
         }
 
     def truth(self, node: ast.expr) -> ast.expr:
-        """A condition: a field that is true or false, compared with true."""
-        if isinstance(node, ast.Name) and FALSE_TRUE == self.words.get(node.id.replace(DOT, ".")):
+        """A condition: a field that is true or false, compared with 0."""
+        if isinstance(node, ast.Name) and self.words.get(node.id.replace(DOT, ".")) == FALSE_TRUE:
             self.found = True
-            return ast.Compare(node, [ast.Eq()], [ast.Constant(1)])
+            return ast.Compare(node, [ast.NotEq()], [ast.Constant(0)])
         return node
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.BoolOp:
