@@ -19,7 +19,7 @@ from stakes import Collect, Gammons
 from throwing import Runners
 
 from rollwise import AGAIN, DRAW, LOSE, PASS, WIN, Game
-from rollwise.answer.evaluation import evaluate_seats
+from rollwise.answer.evaluation import evaluate, evaluate_seats
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.answer.solve import solve
@@ -355,6 +355,13 @@ def test_the_policy_of_another_graph_has_no_mean_reward():
         mean_reward(env, solve(Pig(target=5)).policy)
 
 
+def test_a_policy_by_its_name_has_a_mean_reward():
+    env = GameEnv(Pig(target=8), opponent="optimal")
+    value = evaluate(Pig(target=8), "hold-at-20", "optimal").values[0]
+    for policy in ("hold-at-20", Pig(target=8).hold_at_20):
+        assert mean_reward(env, policy).value == pytest.approx(value)
+
+
 @pytest.mark.parametrize("seat", SEATS)
 @pytest.mark.parametrize("game", KINDS_ENVIRONMENT)
 def test_exactly(game, seat):
@@ -517,6 +524,7 @@ BARE = GameAECEnv("pig", target=6)
         (lambda env: GameEnv("pig", illegal_reward="x"), "illegal_reward is 'x'; it must be a fin"),
         (lambda env: GameVectorEnv("pig", illegal_reward=np.nan), "illegal_reward is nan; it must"),
         (lambda env: env_of_agents("pig", illegal_reward=np.inf), "illegal_reward is inf; it must"),
+        (lambda env: GameEnv("pig", actions=3), "actions is 3; it must be a sequence"),
         (lambda env: env.reset(seed=-1), "a seed is a whole number from 0, not -1"),
         (lambda env: BARE.reset(seed=-1), "a seed is a whole number from 0, not -1"),
         (lambda env: BARE.reset(seed=1.5), "a seed is a whole number from 0, not 1.5"),

@@ -7,7 +7,7 @@ reward, best response, mistakes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from rollwise.answer.certified import solve_and_certify
 from rollwise.answer.evaluation import Evaluation, best_response, evaluate
-from rollwise.answer.references import Policies
+from rollwise.answer.references import AnyPolicy, Policies
 from rollwise.builders.remembered import remembered
 from rollwise.derive.changed import throws_as_fields
 from rollwise.errors import EndlessPlay, ForMorePlayers, PolicyError, UsageError, another_kind
@@ -266,7 +266,7 @@ def arena_of(
     ----------
     game : str, Game or subclass of Game
         A name or class, with parameters; or a game.
-    opponent : str, Policy or None
+    opponent : str, callable, Policy or None
         As in `rollwise.answer.references.Policies`; ignored in a solitaire game.
     any_players : bool
         Allow three or more players.
@@ -278,10 +278,10 @@ def arena_of(
     RollwiseError
         The game, a parameter or the policy doesn't exist.
     """
-    if isinstance(actions, str):
+    if isinstance(actions, str) or not isinstance(actions, Iterable | None):
         raise UsageError(
             f"actions is {actions!r}; it must be a sequence with the name of each action, as "
-            f"({actions!r},)"
+            "('roll', 'hold')"
         )
     arena = _arena_of(_with_parameters(game, parameters), opponent, any_players)
     return replace(arena, order=tuple(actions)) if actions else arena
@@ -514,32 +514,34 @@ def _chances(answer: Any, shape: tuple[int, ...], title: str) -> NDArray[np.floa
     return chances
 
 
-def mean_reward(env: Any, policy: Policy | None = None) -> MeanReward:
+def mean_reward(env: Any, policy: AnyPolicy | None = None) -> MeanReward:
     """Exact mean reward per game of an agent in an environment.
 
     Parameters
     ----------
     env : GameEnv or GameVectorEnv, or one wrapped by others
-    policy : Policy, optional
-        On ``env.unwrapped.graph``, as from `policy_of`. By default a best response to the
+    policy : str, callable or Policy, optional
+        As `rollwise.evaluate` takes it, or from `policy_of`. By default a best response to the
         opponent, the maximum for any agent.
 
     Raises
     ------
     UsageError
-        The environment has two players, but no opponent, or isn't of rollwise; or the policy is of
-        another graph.
+        The environment has two players, but no opponent, or isn't of rollwise.
+    PolicyError
+        There is no such policy, or it is of another game.
     EndlessPlay
         The policies can play forever.
     """
     arena = arena_in(env)
     graph = arena.graph
+    policies = Policies(graph, arena.game)
     if graph.players == 1:
         if policy is None:
             solved, certificate, _ = solve_and_certify(graph)
             values, bounds = solved.values, certificate.bounds
         else:
-            alone = evaluate(graph, policy, starts=[0])
+            alone = evaluate(policies, policy, starts=[0])
             assert alone.bounds is not None
             values, bounds = alone.values, alone.bounds
         return MeanReward(arena.reward_sign * float(values[0]), float(bounds[0]))
@@ -551,7 +553,7 @@ def mean_reward(env: Any, policy: Policy | None = None) -> MeanReward:
     if policy is None:
         answer = best_response(graph, arena.opponent, starts=[0])
     else:
-        answer = evaluate(graph, policy, arena.opponent, starts=[0])
+        answer = evaluate(policies, policy, arena.opponent, starts=[0])
     assert answer.bounds is not None
     assert answer.bounds_second is not None
     first = MeanReward(float(answer.values[0]), float(answer.bounds[0]))

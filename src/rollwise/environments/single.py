@@ -54,7 +54,7 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
     ----------
     game : str, Game or subclass of Game
         A game, or the name or class of one, with its `parameters`.
-    opponent : str or Policy
+    opponent : str, callable or Policy
         ``optimal``, or a policy of the game. A solitaire game has no opponent and one seat:
         this and `seat` have no effect there.
     seat : {"first", "second", "either"}
