@@ -15,6 +15,7 @@ from throwing import Runners
 from rollwise import Chase, Duel, Policy, best_response, build, evaluate, solve
 from rollwise.answer.references import Policies, names_in, policy_table
 from rollwise.errors import PolicyError
+from rollwise.games.chicago import Chicago
 from rollwise.games.pig import HOLD, ROLL, Pig
 from rollwise.games.threes import Threes
 from rollwise.graph import StateGraph
@@ -106,9 +107,19 @@ def test_from_a_file(graph, tmp_path, suffix, by_name):
     frame = frame.sample(fraction=1.0, shuffle=True, seed=1)  # rows in any order
     path = tmp_path / f"mine{suffix}"
     frame.write_csv(path) if suffix == ".csv" else frame.write_parquet(path)
-    policy = Policies(graph, GAME).find(str(path))
-    assert policy.name == f"mine{suffix}"
-    assert chosen(graph, policy) == labels
+    policies = Policies(graph, GAME)
+    assert policies.find(path).name == f"mine{suffix}"
+    for given in (path, str(path), frame):
+        assert chosen(graph, policies.find(given)) == labels
+
+
+def test_the_table_of_an_answer_is_a_policy_and_a_fault_in_it_is_told():
+    for game in (GAME, Chicago(dice=2)):
+        solution = solve(game)
+        table = solution.table(throws=game.has_throws)
+        assert solution.value == evaluate(solution, table).values[0]
+        with pytest.raises(PolicyError, match="the table has no column 'action'"):
+            evaluate(solution, table.drop("action"))
 
 
 def test_a_file_may_mix_and_may_leave_out_states_without_a_choice(graph, tmp_path):

@@ -10,7 +10,9 @@ game.
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -48,12 +50,18 @@ _PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\*(.+)")
 IN_FILES = (".csv", ".parquet", ".npz", ".json", ".npy")
 
 Subject: TypeAlias = "Game | StateGraph | Solution | Policies"
-AnyPolicy = Policy | str | Callable[[Any], Any]
+AnyPolicy: TypeAlias = "Policy | str | os.PathLike[str] | Callable[[Any], Any] | pl.DataFrame"
+
+
+def _is_table(given: object) -> TypeGuard[pl.DataFrame]:
+    """Whether it is a Polars frame; Polars is imported where one was made."""
+    polars = sys.modules.get("polars")
+    return polars is not None and isinstance(given, polars.DataFrame)
 
 
 def can_be_policy(given: object) -> bool:
     """Whether `Policies.find` looks for a policy by it."""
-    return isinstance(given, Policy | str) or callable(given)
+    return isinstance(given, Policy | str | os.PathLike) or callable(given) or _is_table(given)
 
 
 def are_policies(given: object) -> TypeGuard[list[AnyPolicy] | tuple[AnyPolicy, ...]]:
@@ -139,7 +147,7 @@ class Policies:
 
         Parameters
         ----------
-        policy : str, callable or Policy
+        policy : str, path, callable, polars.DataFrame or Policy
             - a policy of the rule sheet, by its name;
             - ``optimal``, unless the rules have a policy of that name: the solution's policy;
             - ``random``: all actions equally likely;
@@ -147,7 +155,7 @@ class Policies:
               longest or the shortest game (`rollwise.analysis.length_range`);
             - a path ending in ``.csv`` or ``.parquet``: a table with one row a state, the
               fields and ``action`` (by name or number), and ``probability`` where it mixes (a
-              saved solution is such a table);
+              saved solution is such a table); or such a table as a Polars frame;
             - a path ending in ``.npz``: the policy of a saved learner;
             - a path ending in ``.json``: a rule of thumb (see `rollwise.thumb.language`);
             - a path ending in ``.npy``: the number of the action of each position, or
@@ -170,6 +178,10 @@ class Policies:
             if policy not in checked:  # once, as a game at a table asks for it at each move
                 checked.add(require_policy(self.graph, policy))
             return policy
+        if isinstance(policy, os.PathLike):
+            policy = os.fspath(policy)
+        if _is_table(policy):
+            return _of_table(self.graph, policy, "the table")
         if not isinstance(policy, str):
             if not callable(policy):
                 raise PolicyError(_no_policy(self.graph, policy))
@@ -275,7 +287,7 @@ def _no_policy(graph: StateGraph, given: Any) -> str:
     elif is_array:
         remedy = (
             f"the number of an action for each of the {graph.n_states:,} states is one as "
-            f"lambda {asked}: actions[graph.find({asked})]"
+            f"lambda {asked}: actions[solution.find({asked})]"
         )
     else:
         remedy = f"the function takes {asked}, and gives the number of an action"
@@ -371,19 +383,24 @@ def _from_table(graph: StateGraph, game: Game | None, path: Path) -> Policy:
 
     if graph.throws is not None and set(LISTS) <= set(frame.columns):  # a saved solution
         return replace(load(path, game).policy, name=path.name)
+    return replace(_of_table(graph, frame, str(path)), name=path.name)
+
+
+def _of_table(graph: StateGraph, frame: pl.DataFrame, table: str) -> Policy:
+    """The policy of a table with a row for each state; messages call it `table`."""
     missing = [name for name in (*graph.columns, "action") if name not in frame.columns]
     if missing:
         raise PolicyError(
-            f"{path} has no column {missing[0]!r}; a policy for {graph.game} has the columns "
+            f"{table} has no column {missing[0]!r}; a policy for {graph.game} has the columns "
             f"{', '.join(graph.columns)}, action (and probability where it mixes)"
         )
     if "score" in frame.columns and "score" not in graph.field_names and graph.objective != "win":
         raise PolicyError(
-            f"{path} looks at the points made so far (its column score), and the states of "
+            f"{table} looks at the points made so far (its column score), and the states of "
             f"{graph.game} don't have them: ask with as=score (in Python "
             "rollwise.derive.chase.WithScore)"
         )
-    rows = _rows_of(frame, graph, path)
+    rows = _rows_of(frame, graph, table)
     is_mixed, known = "probability" in frame.columns, set[tuple[int, ...]]()
     probability = np.zeros(graph.n_actions)
     # each state takes its rows, so that rows of no state remain
@@ -391,10 +408,10 @@ def _from_table(graph: StateGraph, game: Game | None, path: Path) -> Policy:
         key = state.fields if graph.throws is None else graph.row(state.index)
         known.add(key)
         if key in rows:
-            for action, chance in _chances_in(rows[key], state, path, is_mixed=is_mixed).items():
+            for action, chance in _chances_in(rows[key], state, table, is_mixed=is_mixed).items():
                 probability[action] = chance
         elif state.is_choice:
-            raise PolicyError(f"{path} has no row for the state {state}")
+            raise PolicyError(f"{table} has no row for the state {state}")
         else:
             probability[state.action_range[0]] = 1.0
     # a table may have all combinations of the fields, also those that no play comes to
@@ -404,11 +421,11 @@ def _from_table(graph: StateGraph, game: Game | None, path: Path) -> Policy:
         if ((key < least) | (key > most)).any():
             shown = ", ".join(f"{name}={x}" for name, x in zip(graph.columns, key, strict=True))
             raise PolicyError(
-                f"{path}, row {min(row.number for row in rows[key])}: {graph.title} has no state "
+                f"{table}, row {min(row.number for row in rows[key])}: {graph.title} has no state "
                 f"{shown}; leave out the row, or give the parameters of the game that the table "
                 "is for"
             )
-    return Policy(path.name, probability)
+    return Policy("table", probability)
 
 
 class _Row(NamedTuple):
@@ -420,7 +437,7 @@ class _Row(NamedTuple):
 
 
 def _rows_of(
-    frame: pl.DataFrame, graph: StateGraph, path: Path
+    frame: pl.DataFrame, graph: StateGraph, table: str
 ) -> dict[tuple[int, ...], list[_Row]]:
     """The rows of a policy's table by the fields of their state, with its throw."""
     rows: dict[tuple[int, ...], list[_Row]] = {}
@@ -433,18 +450,18 @@ def _rows_of(
             )
             weight = float(row["probability"]) if is_mixed else 1.0
         except (TypeError, ValueError):
-            raise PolicyError(f"{path}, row {number}: {row} isn't a state and an action") from None
+            raise PolicyError(f"{table}, row {number}: {row} isn't a state and an action") from None
         action = _as_written(row["action"])
         try:
             graph.vocabulary.require(action)
         except UsageError as error:
-            raise PolicyError(f"{path}, row {number}: {error}") from None
+            raise PolicyError(f"{table}, row {number}: {error}") from None
         rows.setdefault(fields, []).append(_Row(number, action, weight))
     return rows
 
 
 def _chances_in(
-    rows: Sequence[_Row], state: State, path: Path, *, is_mixed: bool
+    rows: Sequence[_Row], state: State, table: str, *, is_mixed: bool
 ) -> dict[int, float]:
     """The probabilities of the actions of a state by its rows.
 
@@ -457,27 +474,27 @@ def _chances_in(
     for number, action, weight in rows:
         if not 0 <= weight < np.inf:
             raise PolicyError(
-                f"{path} gives {action} the probability {weight} in the state {state}"
+                f"{table} gives {action} the probability {weight} in the state {state}"
             )
         if places and not is_mixed:
             raise PolicyError(
-                f"{path}, rows {rows[0].number} and {number}: both give an action in the state "
+                f"{table}, rows {rows[0].number} and {number}: both give an action in the state "
                 f"{state}; leave one out, or add a column probability for a policy that mixes"
             )
         try:
             found = int(state.find_action(action))
         except UsageError as error:
-            raise PolicyError(f"{path}, in the state {state}: {error}") from None
+            raise PolicyError(f"{table}, in the state {state}: {error}") from None
         if found in places:
             raise PolicyError(
-                f"{path}, rows {places[found]} and {number}: both give {action} a probability in "
+                f"{table}, rows {places[found]} and {number}: both give {action} a probability in "
                 f"the state {state}; leave one out"
             )
         chances[found], places[found] = weight, number
     total = sum(chances.values())
     if not _may_be_whole(list(chances.values())):
         raise PolicyError(
-            f"{path}, row {rows[0].number}: the probabilities add up to {total:.12g} in the state "
+            f"{table}, row {rows[0].number}: the probabilities add up to {total:.12g} in the state "
             f"{state}; they must add up to 1: change them, or add the row of the action that is "
             "missing"
         )
