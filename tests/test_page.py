@@ -29,6 +29,7 @@ from rollwise import DRAW, LOSE, PASS, WIN, Game, policy, won_by
 from rollwise.answer.references import Policies
 from rollwise.coach import Session, Table, read_records, replay
 from rollwise.documents.played import Figures
+from rollwise.errors import UsageError
 from rollwise.games import available, find
 from rollwise.games.chicago import Chicago
 from rollwise.games.dice_blackjack import DiceBlackjack
@@ -470,6 +471,23 @@ def test_policies_that_are_not_for_a_derived_game_are_left_out_without_a_warning
         warnings.simplefilter("error")
         head = head_of(document(rollwise.solve(RoyalUr(pieces=1).cube(2))))
     assert (head["policies"], head["failed"]) == ([], [])
+
+
+def test_functions_and_policies_are_opponents_by_their_names():
+    def timid(s):
+        return 1
+
+    def bold(s):
+        return 0
+
+    solution = rollwise.solve(Piglet(target=3))
+    given = [timid, rollwise.Policy("mine", solution.policy.probability), timid]
+    head = head_of(document(solution, policies=given))
+    assert {"timid", "mine"} <= {one["name"] for one in head["policies"]}
+    assert {"timid", "mine"} <= {one["name"] for one in head["losses"]}
+    bold.__name__ = "timid"
+    with pytest.raises(UsageError, match="two opponents are called timid"):
+        solution.page(policies=[timid, bold])
 
 
 def test_the_policies_of_a_game_with_a_pool_are_opponents(node):

@@ -10,7 +10,7 @@ and its `equilibrium` has the numbers of all seats and a policy that may mix act
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -962,7 +962,7 @@ class Solution:
         self,
         path: str | Path | None = None,
         *,
-        policies: Sequence[str] = (),
+        policies: Sequence[str | Policy | Callable[..., Any]] = (),
         shows: Literal["play", "strategy"] = "play",
     ) -> HtmlPage:
         """A page that plays the game, coaches and shows the strategy, without a network.
@@ -973,9 +973,9 @@ class Solution:
         ----------
         path : path, optional
             A file for the page, ending in .html.
-        policies : sequence of str, optional
+        policies : sequence of str, callable or Policy, optional
             Opponents besides the policies of the game: as `rollwise.evaluate` takes them,
-            rules of thumb in files and mixtures included.
+            rules of thumb in files and mixtures included. Each has a name of its own.
         shows : str
             The first view: ``play`` or ``strategy``.
 
@@ -985,7 +985,7 @@ class Solution:
             The game is too large for a page, the name has another ending, or the file can't be
             written.
         PolicyError
-            There is no such policy.
+            There is no such policy, or two have one name.
         """
         self.require_answer("a page")
         written: HtmlPage = HOOKS.page(self, path, policies=policies, shows=shows)

@@ -21,7 +21,7 @@ import numpy as np
 
 from rollwise.analysis.distributions import distribution
 from rollwise.answer.evaluation import evaluate, from_each_seat
-from rollwise.answer.references import Policies
+from rollwise.answer.references import AnyPolicy, Policies
 from rollwise.answer.solution import Solution
 from rollwise.coach.session import Session
 from rollwise.errors import RollwiseError, UsageError
@@ -137,12 +137,12 @@ def _mean(values: Sequence[float]) -> Estimate:
     return Estimate(mean, math.nan if alike else math.sqrt(spread / (n - 1) / n), n)
 
 
-def policy_losses(solution: Solution, others: Sequence[str] = ()) -> dict[str, float]:
+def policy_losses(solution: Solution, others: Sequence[AnyPolicy] = ()) -> dict[str, float]:
     """Losses per game of the policies of a game, and of random play, against optimal play.
 
     Parameters
     ----------
-    others : sequence of str, optional
+    others : sequence of str, callable or Policy, optional
         Other policies, as `rollwise.evaluate` takes them.
 
     Returns
@@ -165,7 +165,7 @@ def policy_losses(solution: Solution, others: Sequence[str] = ()) -> dict[str, f
     return _by_policy(solution, others, loss)
 
 
-def losses_rest_on_ties(solution: Solution, others: Sequence[str] = ()) -> bool:
+def losses_rest_on_ties(solution: Solution, others: Sequence[AnyPolicy] = ()) -> bool:
     """Whether some `policy_losses` depend on the optimal opponent's choice among equal actions.
 
     The loss of a game for one player doesn't: its value is the same for all optimal policies.
@@ -177,12 +177,12 @@ def losses_rest_on_ties(solution: Solution, others: Sequence[str] = ()) -> bool:
     return any(ties_in_play(graph, solution.policy, policy) is not None for policy in policies)
 
 
-def shares_against(solution: Solution, others: Sequence[str] = ()) -> dict[str, float]:
+def shares_against(solution: Solution, others: Sequence[AnyPolicy] = ()) -> dict[str, float]:
     """The certified share of a player of the equilibrium whose opponents all play one policy.
 
     Parameters
     ----------
-    others : sequence of str, optional
+    others : sequence of str, callable or Policy, optional
         As in `policy_losses`.
 
     Returns
@@ -203,7 +203,7 @@ def shares_against(solution: Solution, others: Sequence[str] = ()) -> dict[str, 
 
 
 def _by_policy(
-    solution: Solution, others: Sequence[str], worth: Callable[[Policy], float]
+    solution: Solution, others: Sequence[AnyPolicy], worth: Callable[[Policy], float]
 ) -> dict[str, float]:
     """A number of each policy by its name, the least first; without policies that fail."""
     found = {}
@@ -214,7 +214,7 @@ def _by_policy(
     return dict(sorted(ending.items(), key=lambda item: item[1]))
 
 
-def _found(solution: Solution, others: Sequence[str]) -> dict[str, Policy]:
+def _found(solution: Solution, others: Sequence[AnyPolicy]) -> dict[str, Policy]:
     """The policies of a game, others, and random play, by their names; without those that fail."""
     own = () if solution.game is None else solution.game.policies()
     policies, found = Policies.of(solution, any_players=True), {}

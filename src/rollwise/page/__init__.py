@@ -16,6 +16,7 @@ import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
+from rollwise.answer.references import AnyPolicy
 from rollwise.answer.solution import Solution
 from rollwise.errors import UsageError, spelled
 from rollwise.machine.atomic_files import HtmlPage
@@ -74,7 +75,7 @@ class TooLargeForPage(UsageError):
 def page(
     solution: Solution,
     progress: Progress | None = None,
-    policies: Sequence[str] = (),
+    policies: Sequence[AnyPolicy] = (),
     shows: str = "play",
     api: Api | None = None,
 ) -> str:
@@ -86,7 +87,7 @@ def page(
         With the game's rules, the source of its words and policies.
     progress : callable, optional
         Called as ``progress(stage, done, total)``.
-    policies : sequence of str, optional
+    policies : sequence of str, callable or Policy, optional
         Opponents besides the policies of the game: as `rollwise.evaluate` takes them.
     shows : str
         The part shown first: ``play``, ``strategy`` or ``rules``.
@@ -104,6 +105,8 @@ def page(
     solution = solution.whole()
     if shows not in VIEWS:
         raise UsageError(f"shows is {shows!r}; it must be {' or '.join(VIEWS)}")
+    if isinstance(policies, str):
+        raise UsageError(f"policies is {policies!r}; it must be a list, as [{policies!r}]")
 
     def require_fit(size: int) -> None:
         if size > MOST_BYTES:
@@ -121,7 +124,7 @@ def html_page(
     solution: Solution,
     path: str | Path | None = None,
     *,
-    policies: Sequence[str] = (),
+    policies: Sequence[AnyPolicy] = (),
     shows: str = "play",
 ) -> HtmlPage:
     """The page for a notebook, and as a file too if a path is given: see `Solution.page`."""
@@ -193,7 +196,7 @@ def write_page(
     solution: Solution,
     path: Path,
     progress: Progress | None = None,
-    policies: Sequence[str] = (),
+    policies: Sequence[AnyPolicy] = (),
 ) -> None:
     """Write the page to a file, all at once or not at all.
 

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise import __version__
-from rollwise.answer.references import Policies
+from rollwise.answer.references import AnyPolicy, Policies
 from rollwise.answer.solution import Solution
 from rollwise.coach.json_lines import record_head
 from rollwise.coach.ledger import GRADES, stake
@@ -32,7 +32,7 @@ from rollwise.coach.tally import (
     score_bins,
     shares_against,
 )
-from rollwise.errors import RollwiseError
+from rollwise.errors import PolicyError, RollwiseError
 from rollwise.game import Game
 from rollwise.graph import NO_THROW, ROLLS_LEFT, StateGraph
 from rollwise.graph.choices import first_of_each_state, has_choice, outcome_action, places_of
@@ -76,7 +76,7 @@ class OpenFacts(NamedTuple):
 def document(
     solution: Solution,
     progress: Progress | None = None,
-    policies: Sequence[str] = (),
+    policies: Sequence[AnyPolicy] = (),
     api: Api | None = None,
     fits: Callable[[bytes], None] = lambda _: None,
 ) -> bytes:
@@ -379,7 +379,7 @@ def _record(solution: Solution) -> dict[str, Any]:
 
 
 def _policies(
-    solution: Solution, others: Sequence[str]
+    solution: Solution, others: Sequence[AnyPolicy]
 ) -> tuple[list[tuple[str, str, Policy]], list[str]]:
     """The policies of a game, and others: names, descriptions, and policies.
 
@@ -403,12 +403,18 @@ def _policies(
             if game is not None and game.made_from is game:
                 warn_of_failing(name, error)
                 failed.append(name)
+    known = {"random": Policy.uniform(graph), **{name: policy for name, _, policy in found}}
     for asked in others:
         policy, about = Policies.of(solution, any_players=True).find(asked), ""
-        if asked.endswith(".json"):
+        if isinstance(asked, str) and asked.endswith(".json"):
             about = sentence_of(Rule.load(asked, graph, game), graph)
-        if policy.name not in ("random", *(name for name, _, _ in found)):
+        alike = known.setdefault(policy.name, policy)
+        if alike is policy:
             found.append((policy.name, about, policy))
+        elif not np.array_equal(alike.probability, policy.probability):
+            raise PolicyError(
+                f"{graph.title}: two opponents are called {policy.name}; give one another name"
+            )
     return found, failed
 
 
