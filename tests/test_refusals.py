@@ -18,6 +18,7 @@ from rollwise.analysis.contest import solve_contest
 from rollwise.errors import UsageError
 from rollwise.export import export
 from rollwise.games import find
+from rollwise.games.chicago import Chicago
 from rollwise.games.kuhn_poker import KuhnPoker
 from rollwise.games.pig import Pig, Piglet
 from rollwise.games.threes import Threes
@@ -28,6 +29,7 @@ from rollwise.simulate import simulate
 PIGLET, MANY = Piglet(target=3), Pig(target=2, players=3)
 CONTEST = rollwise.Contest(Threes(dice=1), 2)
 OTHER = rollwise.Policy("other", np.ones(2))
+CHICAGO = rollwise.solve(Chicago(dice=2))
 TABLE = {0: {0: [(1.0, 1, 0.0, False)]}, 1: {0: [(1.0, 1, 1.0, True)]}}  # of Gymnasium
 
 # A command a line, and what its refusal says: all the parts between the signs "&".
@@ -404,6 +406,27 @@ def test_wrong_use_is_refused_in_a_line_and_writes_nothing(case, tmp_path):
         (lambda: from_gymnasium(TABLE, start="a"), "start is 'a'; it must be a whole number from"),
         (lambda: from_gymnasium(TABLE, start=1.5), "start is 1.5; it must be a whole number from"),
         (lambda: from_gymnasium(TABLE, start=2), "start is 2; it must be from 0 to 1"),
+        (lambda: from_gymnasium(TABLE, name=5), "the name of a model is a text"),
+        (lambda: rollwise.solve(PIGLET, method=["exact"]), "there is no method .'exact'."),
+        (lambda: rollwise.solve(PIGLET, options={1: 2}), "options is .1: 2.; it must be a mapping"),
+        (lambda: rollwise.solve(PIGLET, progress=True), "progress is a function"),
+        (lambda: rollwise.solve(PIGLET).plot(["policy"]), "there is no picture .'policy'."),
+        (lambda: learn(rollwise.build(PIGLET), 9, method=None), "there is no learner None"),
+        (lambda: rollwise.solve(MANY, options={"time_limit": "x"}), "time_limit is 'x'; it must"),
+        (lambda: rollwise.many_dice(Threes(), "x"), "many dice are from 1 to 20,000, not 'x'"),
+        (lambda: rollwise.distribution(Threes(dice=2), state=(2, 0)), "state is .2, 0.; the sta"),
+        (lambda: rollwise.solve_contest(CONTEST, [OTHER]), "a mapping of players to policies"),
+        (lambda: rollwise.solve(PIGLET).page(policies="random"), "must be a list, as .'random'."),
+        (lambda: rollwise.certify(rollwise.build(PIGLET), ["x"] * 18), "must be real numbers"),
+        (
+            lambda: rollwise.certify(
+                rollwise.build(PIGLET), np.zeros(18), border_values=np.zeros(3)
+            ),
+            "the border have the shape .3,., and its border has 0 states",
+        ),
+        (lambda: CHICAGO.advise((0,), "x"), "'x' is no throw; a throw is"),
+        (lambda: CHICAGO.advise((0,), (1, 1), "x"), "0 to 2 rolls are"),
+        (lambda: rollwise.solve(PIGLET).table("score > 'a'"), "there is no column 'score'"),
         (lambda: rollwise.hidden.solve(PIGLET), "neither hidden fields nor simultaneous choices"),
         (lambda: rollwise.hidden.solve(KuhnPoker()).find({"mine": "x"}), "aren't whole numbers"),
     ],

@@ -7,8 +7,10 @@ with 2. A valid request whose run failed ends it with 1.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TypeVar
+
+Entry = TypeVar("Entry")
 
 _on_command_line = False
 
@@ -184,7 +186,7 @@ class MissingExtra(UsageError):
     """An optional part of rollwise is missing. The message gives the command to install it."""
 
 
-def suggestion(word: str, names: Iterable[str], before: str = "") -> str:
+def suggestion(word: object, names: Iterable[str], before: str = "") -> str:
     """The end of a message about an unknown word: "; did you mean pig?", or empty.
 
     Parameters
@@ -198,7 +200,20 @@ def suggestion(word: str, names: Iterable[str], before: str = "") -> str:
     return f"; did you mean {before}{close[0]}?" if close else ""
 
 
-def no_such(kind: str, word: str, names: Iterable[str]) -> str:
+def entry(kind: str, name: object, table: Mapping[str, Entry]) -> Entry:
+    """The entry of a table by its name.
+
+    Raises
+    ------
+    UsageError
+        No entry has this name; the message lists all names.
+    """
+    if not isinstance(name, str) or name not in table:
+        raise UsageError(no_such(kind, name, table))
+    return table[name]
+
+
+def no_such(kind: str, word: object, names: Iterable[str]) -> str:
     """The message about an unknown word: "there is no method 'x' (there are a, b)"."""
     known = list(names)
     return f"there is no {kind} {word!r}{suggestion(word, known)} (there are {', '.join(known)})"

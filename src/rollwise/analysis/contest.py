@@ -416,6 +416,8 @@ def solve_contest(contest: Contest, fixed: Mapping[int, Policy] | None = None) -
     scored = by_score(graph)
     n_scores = len(scored.scores)
     fixed = {} if fixed is None else fixed
+    if not isinstance(fixed, Mapping):
+        raise another_kind("fixed is a mapping of players to policies, such as {0: policy}", fixed)
     for player, policy in fixed.items():
         whole_number("a player with a fixed policy", player, 0, contest.players - 1)
         require_policy(graph, policy)

@@ -487,11 +487,12 @@ def distribution(
         the probabilities needed at a time; or there is no such state.
     """
     policies = _policies_of(game)
-    if not 0 <= state < policies.graph.n_states:
+    if state not in range(policies.graph.n_states):
         raise UsageError(
-            f"state is {state}; the states of {policies.graph.title} are numbered from 0 to "
-            f"{policies.graph.n_states - 1:,}"
+            f"state is {state!r}; the states of {policies.graph.title} are numbered from 0 to "
+            f"{policies.graph.n_states - 1:,} (solution.find gives the number of a state)"
         )
+    state = int(state)
     graph, plan, counted = counted_play(policies.graph, policies.find(policy), count, points, state)
     play = _Play.of(graph, plan, counted, state)
     n = len(play.states)

@@ -178,8 +178,9 @@ def many_dice(game: Game, most: int) -> ManyDice:
             f"{game.name} isn't a game of taking the lowest dice (it has no face_points), so "
             "there is no method for very many"
         )
-    if not 1 <= most <= MOST:
-        raise ParameterError(f"{game.name}: many dice are from 1 to {MOST:,}, not {most}")
+    if most not in range(1, MOST + 1):
+        raise ParameterError(f"{game.name}: many dice are from 1 to {MOST:,}, not {most!r}")
+    most = int(most)
     points = np.array(game.face_points, np.float64)
     if len(points) < 3 or points[0] != 0 or points[1] <= 0 or np.any(np.diff(points) < 0):
         raise UsageError(

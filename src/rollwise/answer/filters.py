@@ -340,13 +340,13 @@ class _Reader:
                 result = self.with_action(op, other, flipped=action is right)
                 if result is not None:
                     return result
-        words = {self.is_word(left), self.is_word(right)}
-        if len(words) == 2:
+        sides = self.number(left), self.number(right)
+        if self.is_word(left) != self.is_word(right):
             raise ExpressionError(
                 f"{ast.unparse(left)} and {ast.unparse(right)} can't be compared: one is a "
                 "word, the other a number"
             )
-        result = compare(self.number(left), self.number(right))
+        result = compare(*sides)
         return result if isinstance(result, pl.Expr) else pl.lit(bool(result))
 
     def with_action(self, op: ast.cmpop, other: ast.expr, *, flipped: bool) -> Any:

@@ -124,7 +124,8 @@ def solve_whole(
     game = with_an_end(game)
     if tolerance is not None:
         tolerance = positive_number("tolerance", tolerance)
-    if not isinstance(options, Mapping | None):
+    has_names = isinstance(options, Mapping) and all(isinstance(name, str) for name in options)
+    if options is not None and not has_names:
         raise UsageError(
             f"options is {options!r}; it must be a mapping of names to values, "
             "such as {'epsilon': 1e-6}"

@@ -23,7 +23,7 @@ from rollwise.builders.arrays import Arrays, as_graph
 from rollwise.builders.compiled.reads import note_large, reads_of, was_large
 from rollwise.builders.contract import more_states
 from rollwise.builders.rules import Rules
-from rollwise.errors import TooManyStates, UsageError, spelled
+from rollwise.errors import TooManyStates, UsageError, another_kind, spelled
 from rollwise.game import Game, caps_of, require_game
 from rollwise.graph import StateGraph
 from rollwise.machine.switches import jit_disabled
@@ -129,6 +129,8 @@ def build_with_report(
         raise ValueError(f"mode is {mode!r}; it must be 'auto', 'interpreted' or 'compiled'")
     if max_states is not None:
         max_states = whole_number("max_states", max_states, 1)
+    if progress is not None and not callable(progress):
+        raise another_kind("progress is a function of the stage, the work done and all", progress)
     started = time.perf_counter()
     derived = require_game(game).derive() if mode == "auto" else None
     if derived is not None:

@@ -76,7 +76,8 @@ def certify(
     EndlessPlay
         The players can prolong play forever.
     UsageError
-        It isn't a graph of one player or two, or there isn't one value for each state.
+        It isn't a graph of one player or two, or there isn't one value for each state, or one
+        number for each state of the border.
     """
     require_graph(graph)
     require_one_value(graph)
@@ -84,9 +85,9 @@ def certify(
         raise UsageError(
             f"values have the shape {np.shape(values)}; {graph.title} has {graph.n_states:,} states"
         )
-    values = np.asarray(values, np.float64)
+    values = _numbers("values", values)
     layer = layer_of_graph(graph) if layer is None else layer
-    border = border_values, border_bounds
+    border = _on_border(graph, border_values), _on_border(graph, border_bounds)
     settling = settled(graph, layer)
     if settling is None:
         return certify_ending(graph, layer, values, *border, progress=progress)
@@ -102,6 +103,26 @@ def certify(
     bounds[same] = settling.spread(proof.bounds, 0.0)[same]
     bounds[np.isnan(bounds)] = np.inf
     return Certificate(bounds, proof.residual)
+
+
+def _numbers(name: str, given: object) -> NDArray[np.float64]:
+    array = np.asarray(given)
+    if array.dtype.kind not in "biuf":
+        raise UsageError(f"{name} are of the type {array.dtype}; they must be real numbers")
+    return array.astype(np.float64, copy=False)
+
+
+def _on_border(graph: StateGraph, given: object) -> NDArray[np.float64] | None:
+    """A number for each state of the border, or None."""
+    if given is None:
+        return None
+    array = _numbers("numbers of the border", given)
+    if array.shape != (graph.n_border,):
+        raise UsageError(
+            f"{graph.title}: the numbers of the border have the shape {array.shape}, and its "
+            f"border has {graph.n_border:,} states"
+        )
+    return array
 
 
 def certify_ending(

@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -229,7 +230,7 @@ class State(_Element):
         UnknownState
             The throw is impossible there; the message lists the throws.
         """
-        wanted = tuple(throw) if isinstance(throw, Sequence | np.ndarray) else (throw,)
+        wanted = self._faces_of(throw)
         throws = self.throws
         if not throws:
             raise UnknownState(f"{self.graph.title} has no throws; leave the throw out")
@@ -250,6 +251,16 @@ class State(_Element):
             f"{listed([' '.join(map(str, faces)) for faces in fallen])}"
         )
 
+    def _faces_of(self, throw: object) -> tuple[int, ...]:
+        listed = isinstance(throw, Sequence | np.ndarray) and not isinstance(throw, str)
+        faces: tuple[Any, ...] = tuple(throw) if listed else (throw,)  # type: ignore[arg-type]
+        if not all(isinstance(face, Real) for face in faces):
+            raise UnknownState(
+                f"{self.graph.title}: {throw!r} is no throw; a throw is a whole number, or a tuple "
+                "of whole numbers"
+            )
+        return faces
+
     def find_in_turn(self, throw: int | Sequence[int], rolls_left: int | None = None) -> State:
         """A state of the turn of a position with a pool of dice.
 
@@ -265,7 +276,7 @@ class State(_Element):
         UnknownState
             The throw or the number of rolls left is impossible there.
         """
-        faces = tuple(throw) if isinstance(throw, Sequence | np.ndarray) else (throw,)
+        faces = self._faces_of(throw)
         kept = sorted(face for face in faces if face)
         keeping = len(kept) < len(faces)
         # Dice yet to fall may have shown any face before; a 1 stands for it.
@@ -273,7 +284,7 @@ class State(_Element):
         here = State(self.view, self.find_throw(full).target)
         most = here.rolls_left - keeping
         left = most if rolls_left is None else rolls_left
-        if not 0 <= left <= most:
+        if left not in range(most + 1):
             raise UnknownState(f"{self.graph.title}: after that throw 0 to {most} rolls are left")
         # Without kept dice the same faces fall again, with one roll fewer left.
         while here.rolls_left - keeping > left:

@@ -28,7 +28,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rollwise.errors import UsageError, no_such
+from rollwise.errors import UsageError, entry
 from rollwise.graph import StateGraph, require_graph
 from rollwise.learn.learned import (
     Arrays,
@@ -102,8 +102,7 @@ class Learner:
         workers: int = 1,
         method: str = "counts",
     ) -> None:
-        if method not in METHODS:
-            raise UsageError(no_such("learner", method, METHODS))
+        entry("learner", method, METHODS)
         require_graph(graph)
         workers = whole_number("workers", workers, 1, MOST_WORKERS)
         if workers > 1 and method == "q-learning":

@@ -50,6 +50,7 @@ from rollwise.many.finding import Found, find_profile
 from rollwise.many.proving import Ties, find_ties, means_after, prove_profile
 from rollwise.many.seats import Stakes, build_seats, has_payoffs, seat_columns
 from rollwise.many.table import Table, table_of
+from rollwise.numbers.given import positive_number
 from rollwise.numbers.printed import Printed, column, how_many, in_common, percents, rounded_up
 from rollwise.numbers.randomness import check_seed
 from rollwise.numbers.shares import seat_names
@@ -399,8 +400,8 @@ def equilibrium_on(
     progress: Progress | None = None,
 ) -> Equilibrium:
     """As `equilibrium`, on an existing graph: see `rollwise.many.seats.build_seats`."""
-    if time_limit is not None and not time_limit > 0:
-        raise UsageError(f"time_limit is {time_limit}; it must be more than 0")
+    if time_limit is not None:
+        time_limit = positive_number("time_limit", time_limit)
     began = time.perf_counter()
     until = None if time_limit is None else time.monotonic() + time_limit
     profile = find_profile(graph, _stage(progress, "solving"), seed=seed, until=until)

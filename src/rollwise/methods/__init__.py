@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from rollwise.errors import UsageError, no_such
+from rollwise.errors import UsageError, entry
 from rollwise.machine.interrupts import Clock, OutOfTime
 from rollwise.parameters import KINDS, TRUTHS
 
@@ -185,9 +185,7 @@ def find_method(name: str) -> Method:
     UsageError
         There is none.
     """
-    if name not in METHODS:
-        raise UsageError(no_such("method", name, METHODS))
-    return METHODS[name]
+    return entry("method", name, METHODS)
 
 
 def known_options(name: str, at_hand: Mapping[str, Any]) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from rollwise.errors import ParameterError
+from rollwise.errors import ParameterError, another_kind
 from rollwise.game import AGAIN, END, PASS, Game, parameter, payoff
 from rollwise.graph import StateGraph
 from rollwise.graph.lotteries import pointers
@@ -442,6 +442,8 @@ def game_class(model: Model, file: Path | None = None, **asked: Any) -> type[Mod
         about = dict(field.metadata) | ({"among": among[field.name]} if field.name in among else {})
         default = given.get(field.name, field.default)
         fields.append((field.name, type(field.default), parameter(default, **about)))
+    if not isinstance(model.name, str):
+        raise another_kind("the name of a model is a text, such as 'model'", model.name)
     count = f"{model.n:,} states, {len(model.choice_state):,} choices"
     made = dataclasses.make_dataclass(
         "Model",

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rollwise.errors import MissingExtra, RollwiseError, UsageError, no_such
+from rollwise.errors import MissingExtra, RollwiseError, UsageError, entry
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -135,9 +135,7 @@ def find_kind(name: str) -> Kind:
     UsageError
         An unknown name; the message lists all names.
     """
-    if name not in KINDS:
-        raise UsageError(no_such("picture", name, KINDS))
-    return KINDS[name]
+    return entry("picture", name, KINDS)
 
 
 def check_choices(kind: str, **choices: Any) -> Choices:
