@@ -5,7 +5,9 @@ The tools are those that make the documents (see ``docs/generate``).
 
 from __future__ import annotations
 
+import doctest
 import functools
+import importlib
 import json
 import re
 import subprocess
@@ -51,6 +53,19 @@ def pages_that_run():
 @pytest.mark.parametrize("page", list(pages_that_run()))
 def test_what_a_page_tells_one_to_type_works_and_prints_what_it_shows(page, tmp_path):
     assert blocks.run_page(page, tmp_path)
+
+
+def modules_with_examples() -> list[str]:
+    code = ROOT / "src"
+    paths = [path for path in sorted(code.glob("**/*.py")) if ">>> " in path.read_text()]
+    return [".".join(path.relative_to(code).with_suffix("").parts) for path in paths]
+
+
+@pytest.mark.parametrize("module", modules_with_examples())
+def test_the_examples_of_a_docstring_give_what_they_show(module):
+    tried = doctest.testmod(importlib.import_module(module))
+    assert tried.attempted > 0
+    assert tried.failed == 0
 
 
 def test_every_block_of_commands_is_marked_as_one():

@@ -340,7 +340,7 @@ def second_aims(game: Subject, aims: Sequence[str]) -> SecondAims:
     --------
     >>> from rollwise.games.threes import Threes
     >>> second_aims(Threes(dice=2), ["score<=0"]).values[0].value.__round__(6)
-    0.092593
+    0.0625
     """
     solution = Policies.of(game, any_players=True).solution
     policies, values, names = OptimalSet.of(solution), [], []

@@ -52,8 +52,8 @@ class Duel(DerivedGame):
     Examples
     --------
     >>> from rollwise.games.threes import Threes
-    >>> Duel(Threes()).start()
-    ThreesStateContest(dice=5, to_roll=5, score=0, rival=-1)
+    >>> Duel(Threes()).start().rival
+    -1
     """
 
     ties: str = "shared"

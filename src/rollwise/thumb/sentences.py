@@ -160,7 +160,7 @@ def python_source(rule: Rule, graph: StateGraph, game: Game, text: str) -> str:
     >>> game = Pig(target=20)
     >>> graph = build(game)
     >>> rule = Rule.read({"rule": [{"if": "turn >= 10", "do": "hold"}, {"do": "roll"}]}, graph)
-    >>> print(*python_source(rule, graph, game, "Hold at 10.").splitlines()[3:], sep="\n")
+    >>> print(*python_source(rule, graph, game, "Hold at 10.").splitlines()[3:], sep="\\n")
         if s.turn >= 10:
             return 1  # hold
         return 0  # roll
