@@ -132,8 +132,13 @@ def test_public_names_are_there():
     for name in rollwise.__all__:
         assert getattr(rollwise, name) is not None
     assert set(rollwise.__all__) <= set(dir(rollwise))
+    assert not {"Any", "importlib", "annotations"} & set(dir(rollwise))
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         rollwise.nonsense  # noqa: B018
+
+
+def test_a_room_is_loaded_at_its_first_use():
+    assert run("import rollwise; print(rollwise.hidden.solve.__name__)") == "solve\n"
 
 
 # ---- what the view of a graph says is said nowhere else

@@ -89,6 +89,7 @@ table pig target=9 --where 'turn > {500 * "-"}1' | too deeply nested
 table pig target=9 --where 'action > 3' | no action & roll, hold
 table pig target=9 --out x.txt | .csv
 table pig target=9 --out no/where/x.csv | x.csv & written
+solve pig --save own.csv | save it as own.parquet & rollwise table GAME --csv
 solve pig target=9 --save no/where/x.parquet | written
 
 % parameters typed as options
@@ -427,6 +428,7 @@ def test_wrong_use_is_refused_in_a_line_and_writes_nothing(case, tmp_path):
         (lambda: CHICAGO.advise((0,), "x"), "'x' is no throw; a throw is"),
         (lambda: CHICAGO.advise((0,), (1, 1), "x"), "0 to 2 rolls are"),
         (lambda: rollwise.solve(PIGLET).table("score > 'a'"), "there is no column 'score'"),
+        (lambda: rollwise.solve(PIGLET).save("own.csv"), "own.csv: .* save it as own.parquet"),
         (lambda: rollwise.hidden.solve(PIGLET), "neither hidden fields nor simultaneous choices"),
         (lambda: rollwise.hidden.solve(KuhnPoker()).find({"mine": "x"}), "aren't whole numbers"),
     ],

@@ -1,12 +1,12 @@
 """rollwise solves turn-based dice games: rules in plain Python in, a certified answer out.
 
 This is the front door. It lists the public names and loads their modules at the first use, so
-that importing it is instant.
+that importing it is instant. Its rooms, such as `rollwise.hidden`, are loaded so too.
 """
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -157,12 +157,13 @@ _HOOKS.create_form = _when_called("rollwise.derive.forms", "create_form")
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("bits", "boards", "dice"):
-        return importlib.import_module(f"rollwise.{name}")
     if name in _HOME:
         return getattr(importlib.import_module(f"rollwise.{_HOME[name]}"), name)
+    is_module = not name.startswith("_") and importlib.util.find_spec(f"rollwise.{name}")
+    if is_module:
+        return importlib.import_module(f"rollwise.{name}")
     raise AttributeError(f"module 'rollwise' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*(name for name in globals() if name.startswith("__")), *__all__})

@@ -1004,6 +1004,11 @@ class Solution:
 
         The file holds values, bounds and actions, but not a method's own columns, such as
         fractions.
+
+        Raises
+        ------
+        UsageError, OutputError
+            The file has the ending of another kind, such as .csv, or can't be written.
         """
         from rollwise.answer.storage import save
 

@@ -28,7 +28,12 @@ from rollwise.games import create, find_installed
 from rollwise.graph import NO_THROW, StateGraph, title_of
 from rollwise.graph.choices import action_gaps, fold_actions
 from rollwise.machine.atomic_files import checksum_of, write_atomically
-from rollwise.machine.parquet_files import read_metadata, read_parquet, write_parquet
+from rollwise.machine.parquet_files import (
+    read_metadata,
+    read_parquet,
+    require_parquet,
+    write_parquet,
+)
 from rollwise.proofs.check import Verdict
 from rollwise.proofs.check_endless import check_game
 
@@ -71,8 +76,16 @@ def row_checksums(values: NDArray[np.float64], bounds: NDArray[np.float64]) -> N
 
 
 def save(solution: Solution, path: Path) -> None:
-    """Write a solution to a Parquet file, all at once or not at all."""
+    """Write a solution to a Parquet file, all at once or not at all.
+
+    Raises
+    ------
+    UsageError
+        The file has the ending of another kind.
+    """
     import polars as pl
+
+    require_parquet(path)
 
     graph = solution.graph
     frame, facts = (_of_values if solution.profile is None else _of_seats)(solution)

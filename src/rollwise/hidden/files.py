@@ -35,7 +35,7 @@ from rollwise.hidden.stochastic import Matrices, Plan
 from rollwise.hidden.tree import unfold
 from rollwise.hooks import InWords
 from rollwise.machine.atomic_files import write_atomically
-from rollwise.machine.parquet_files import read_parquet, write_parquet
+from rollwise.machine.parquet_files import read_parquet, require_parquet, write_parquet
 from rollwise.machine.user_cache import answers_folder, make_room
 
 if TYPE_CHECKING:
@@ -75,6 +75,7 @@ def save(answer: Answer, path: str | Path, *, kept: bool = False) -> None:
     import polars as pl
 
     path, positions = Path(path), answer.positions
+    require_parquet(path)
     if isinstance(answer, TreeAnswer):
         rows = list(_of_tree(answer))
     elif isinstance(answer, StochasticAnswer):

@@ -18,6 +18,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rollwise.errors import UsageError, spelled
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -28,6 +30,25 @@ END = 8  # bytes: the length of the footer, and a word that says that this is Pa
 PIECE = 1 << 22
 READ_APART = "import polars, sys; polars.read_parquet(sys.argv[1]).write_parquet(sys.argv[2])"
 LONGEST = 120.0  # seconds
+# A policy in a file with one of these endings is read as this kind.
+OTHER_KINDS = (".csv", ".json", ".npy", ".npz")
+
+
+def require_parquet(path: Path) -> None:
+    """Refuse a name with the ending of another kind for a saved answer, which is Parquet.
+
+    Raises
+    ------
+    UsageError
+    """
+    if path.suffix.lower() in OTHER_KINDS:
+        write_csv = spelled(
+            python="solution.table().write_csv(path)", command_line="`rollwise table GAME --csv`"
+        )
+        raise UsageError(
+            f"{path}: a saved answer is a Parquet file; save it as {path.with_suffix('.parquet')} "
+            f"({write_csv} writes its table as CSV)"
+        )
 
 
 def write_parquet(

@@ -37,6 +37,7 @@ from rollwise.errors import RollwiseError, UsageError
 from rollwise.game import Game, has_many
 from rollwise.games import create, find
 from rollwise.machine.atomic_files import check_place
+from rollwise.machine.parquet_files import require_parquet
 from rollwise.methods import DEFAULT, Setting, find_method
 from rollwise.numbers.given import positive_number
 from rollwise.numbers.printed import rounded_up
@@ -169,7 +170,9 @@ def _check_places(
         because = "solves layers in a folder that is shared: it goes with --by-layer --save FOLDER"
         refuse(because, workers=workers)
     check_history_path(history)
-    check_place(None if by_layer else save)
+    if save is not None and not by_layer:
+        require_parquet(save)
+        check_place(save)
 
 
 def _tell(
