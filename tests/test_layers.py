@@ -19,6 +19,7 @@ from rollwise.builders.some_states import some_states
 from rollwise.derive.changed import with_ends
 from rollwise.engine.search import Search
 from rollwise.errors import RulesError, UsageError
+from rollwise.games.chicago import Chicago
 from rollwise.games.pig import Pig, Piglet, Turn, TwoDicePig
 from rollwise.games.royal_ur import Race, RoyalUr
 from rollwise.games.super_six import Sticks, SuperSix
@@ -322,6 +323,16 @@ def test_parts_of_an_answer_are_worth_what_it_says() -> None:
     assert answer.numbers_of(answer.space.states[numbers]).tolist() == numbers.tolist()
     found, known = part.values[: len(numbers)], answer.values[numbers]
     assert np.all(abs(found - known) <= part.error_bound + answer.error_bound)
+
+
+@pytest.mark.needs_jit
+def test_a_small_answer_by_layers_is_asked_as_one_on_a_graph() -> None:
+    game = Chicago(dice=1)
+    by_layers, whole = rollwise.solve_by_layers(game), solve(game)
+    for asked in ({"throws": True}, {"throws": True, "each_action": True}):
+        assert by_layers.table("to_beat > 0", **asked).equals(whole.table("to_beat > 0", **asked))
+    values = [rollwise.evaluate(one, "random").values[0] for one in (by_layers, whole)]
+    assert values[0] == pytest.approx(values[1])
 
 
 def test_a_layer_swept_in_pairs_of_groups_has_the_values_of_its_graph(monkeypatch):

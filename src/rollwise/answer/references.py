@@ -115,11 +115,14 @@ class Policies:
         Raises
         ------
         ForMorePlayers
+        UsageError
+            An answer by layers is too large for one graph.
         """
         if isinstance(subject, Policies):
             policies = subject
         elif isinstance(subject, Solution):
-            policies = cls(subject.graph, subject.game, subject, subject.policies_by_name)
+            whole = subject.whole()
+            policies = cls(whole.graph, whole.game, whole, whole.policies_by_name)
         elif isinstance(subject, StateGraph):
             policies = cls(subject)
         else:

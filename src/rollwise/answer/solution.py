@@ -753,10 +753,13 @@ class Solution:
         ExpressionError
             The condition can't be understood.
         UsageError
-            `throws` is true in a game without throws.
+            `throws` is true in a game without throws; or, with `throws` or `each_action`, the
+            condition chooses too many positions of an answer by layers (see `part_where`).
         """
-        states = self.states_where(where, throws=throws)
-        return self.rows_of(states, throws=throws, each_action=each_action)
+        # an answer by layers has no actions after throws
+        solution = self.part_where(where) if throws or each_action else self
+        states = solution.states_where(where, throws=throws)
+        return solution.rows_of(states, throws=throws, each_action=each_action)
 
     def states_where(self, where: str | None = None, *, throws: bool = False) -> NDArray[np.int64]:
         """The states with a row in `table`, in its order; parameters and errors as there.
