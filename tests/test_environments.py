@@ -362,6 +362,13 @@ def test_a_policy_by_its_name_has_a_mean_reward():
         assert mean_reward(env, policy).value == pytest.approx(value)
 
 
+def test_a_table_and_a_function_are_opponents():
+    best = solve(Pig(target=8))
+    for opponent in (best.table(), Pig(target=8).hold_at_20):
+        env = GameEnv(Pig(target=8), opponent=opponent)
+        assert mean_reward(env).value >= best.value - 1e-12
+
+
 @pytest.mark.parametrize("seat", SEATS)
 @pytest.mark.parametrize("game", KINDS_ENVIRONMENT)
 def test_exactly(game, seat):

@@ -255,7 +255,7 @@ class Arena:
 def arena_of(
     game: str | Game | type[Game],
     parameters: dict[str, Any],
-    opponent: str | Policy | None,
+    opponent: AnyPolicy | None,
     *,
     any_players: bool = False,
     actions: Sequence[str] | None = None,
@@ -287,7 +287,7 @@ def arena_of(
     return replace(arena, order=tuple(actions)) if actions else arena
 
 
-def _arena_of(game: Game, opponent: str | Policy | None, any_players: bool) -> Arena:
+def _arena_of(game: Game, opponent: AnyPolicy | None, any_players: bool) -> Arena:
     policies = _policies(game, any_players)
     if policies.graph.players == 1:
         opponent = None
@@ -301,7 +301,7 @@ def _arena_of(game: Game, opponent: str | Policy | None, any_players: bool) -> A
         # found anew: its file, or the functions of the rules that it calls, may have changed
         now = Policies(policies.graph, policies.game, lambda: policies.solution)
         policy = now.find(opponent)
-    if isinstance(opponent, Policy):
+    if not isinstance(opponent, str | None):
         return Arena(policies.graph, policy, policies.game)
     known = arenas.get(opponent)
     if known is not None and _are_equal(known.opponent, policy):

@@ -17,12 +17,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.answer.references import AnyPolicy
 from rollwise.environments import need
 from rollwise.environments.arena import Arena, Telling, arena_of, require_render_mode, seat_by_name
 from rollwise.errors import UsageError
 from rollwise.game import Game
 from rollwise.graph import Action, Outcome
-from rollwise.graph.policies import Policy
 from rollwise.kernels.environment import EITHER, FIRST
 from rollwise.numbers.given import finite_number
 from rollwise.numbers.randomness import check_seed
@@ -77,7 +77,7 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
     def __init__(
         self,
         game: str | Game | type[Game],
-        opponent: str | Policy = "optimal",
+        opponent: AnyPolicy = "optimal",
         seat: str = "first",
         illegal_reward: float = -1.0,
         render_mode: str | None = None,

@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.answer.references import AnyPolicy
 from rollwise.environments import need
 from rollwise.environments.arena import arena_of, seat_by_name
 from rollwise.errors import UsageError
 from rollwise.game import Game
 from rollwise.graph.choices import is_throw
-from rollwise.graph.policies import Policy
 from rollwise.kernels.environment import step_batch
 from rollwise.numbers.given import finite_number, whole_number
 from rollwise.numbers.randomness import check_seed, seed_of, stream
@@ -51,7 +51,7 @@ class GameVectorEnv(gymnasium.vector.VectorEnv):  # type: ignore[misc, name-defi
         self,
         game: str | Game | type[Game],
         num_envs: int = 1,
-        opponent: str | Policy = "optimal",
+        opponent: AnyPolicy = "optimal",
         seat: str = "first",
         illegal_reward: float = -1.0,
         render_mode: None = None,
