@@ -7,7 +7,7 @@ import math
 import random
 import re
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -21,6 +21,7 @@ from little_games import Lanes, Riddle
 
 import rollwise
 from rollwise import AGAIN, DRAW, LOSE, PASS, WIN, Game, payoff
+from rollwise.cli import hidden_games
 from rollwise.errors import (
     EndlessPlay,
     PolicyError,
@@ -33,7 +34,7 @@ from rollwise.export.efg import efg
 from rollwise.games import available
 from rollwise.games.kuhn_poker import KuhnPoker
 from rollwise.games.leduc_poker import LeducPoker
-from rollwise.games.liars_dice import LiarsDice
+from rollwise.games.liars_dice import Cups, LiarsDice
 from rollwise.games.rock_paper_scissors_dice import RockPaperScissorsDice
 from rollwise.games.simultaneous import SimultaneousHog, SimultaneousPig
 from rollwise.hidden import answer as answers
@@ -162,6 +163,11 @@ class HighStakes(KuhnPoker):
             yield weight, then if then == PASS else payoff(worth * self.stake), after
 
 
+@dataclass(frozen=True)
+class LowStakes(HighStakes):
+    stake: float = 1e-9
+
+
 @pytest.mark.parametrize("stake", [50, 1000, 10**6, 10**12])
 def test_roundings_of_high_stakes_are_no_range(stake):
     answer = solve(HighStakes(stake=stake))
@@ -170,6 +176,44 @@ def test_roundings_of_high_stakes_are_no_range(stake):
     low, high = answer.payoff_range(("optimal", "random"))
     assert high == pytest.approx(stake / 6, rel=1e-6)
     assert low == pytest.approx(stake / 18, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("stake", "lost", "payoff"), [(1e-9, "0.000000000458", "-1e-09"), (1e15, "458333", "-1e+15")]
+)
+def test_losses_and_payoffs_have_the_digits_of_the_stake(stake, lost, payoff, capsys):
+    game = LowStakes(stake=stake)
+    hidden_games.evaluate(game, "random", None)
+    hidden_games.evaluate(game, "optimal", None)
+    hidden_games.advise(game, "mine=1,bet=1", None)
+    told = capsys.readouterr().out
+    assert f"random loses {lost}" in told
+    assert "optimal loses nothing to an expert" in told
+    assert re.search(rf"fold +1(00 %)? +{re.escape(payoff)} +0 ", told)
+
+
+def test_regrets_are_minimized_to_a_part_of_the_stake(monkeypatch):
+    monkeypatch.setattr(answers, "MOST_FOR_PROGRAM", 0)
+    low, high = solve(HighStakes(stake=1)), solve(HighStakes(stake=2**20))
+    assert low.iterations == high.iterations
+
+
+def test_the_stages_of_a_solution_are_reported():
+    stages = list[str]()
+    solve(KuhnPoker(), progress=lambda stage, *_: stages.append(stage))
+    assert stages == [
+        "listing all histories",
+        "solving the linear program",
+        "looking for an answer in fractions",
+    ]
+
+
+def test_hidden_is_asked_once_in_a_position(monkeypatch):
+    answer, asked = solve(LiarsDice(sides=3)), list[Cups]()
+    answer = replace(answer, positions=replace(answer.positions))
+    monkeypatch.setattr(LiarsDice, "hidden", lambda self, s: asked.append(s) or ("theirs",))
+    assert len(list(answer.situations())) > len(answer.positions.states)
+    assert len(asked) == len(set(asked))
 
 
 class Halved(KuhnPoker):
@@ -479,7 +523,8 @@ def test_numbers_of_a_tuple_are_asked_as_in_other_games(game):
     assert len(found.find({"theirs.1": 0})) < len(found.find({}))
     with pytest.raises(UnknownState, match=r"no field 'mine\.2'; the fields are mine, theirs"):
         found.find({"mine.2": 0})
-    with pytest.raises(UnknownState, match="no player ever sees"):
+    seen = found.positions.example
+    with pytest.raises(UnknownState, match=f"no player ever sees .* example {re.escape(seen)}"):
         found.find({"mine.0": 7})
 
 
@@ -620,6 +665,7 @@ def changed(**rules):
     ("game", "error", "says"),
     [
         (changed(players=3), UsageError, "for two players, not 3; fix the policies of the others"),
+        (changed(players=1), UsageError, "not 1; leave hidden numbers out of the state"),
         (changed(objective="maximize"), UsageError, "gains the loss of the other"),
         (changed(hidden=lambda self, s: ("his",)), RulesError, "hidden() names 'his'; the fields"),
         (changed(actions=lambda self, s: ()), RulesError, "a player has no action"),

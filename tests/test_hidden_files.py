@@ -221,6 +221,13 @@ def test_a_played_game(monkeypatch):
     assert "the game is left unfinished" in output("play", "kuhn-poker", "--seed", "3")
 
 
+def test_the_example_of_a_situation_can_be_typed():
+    told = refusal("advise", "liars-dice", "sides=2", "--state", "mine=x")
+    state = told.rpartition(" as in ")[2].strip()
+    assert state == "mine=(1,), bid=0"
+    assert state in output("advise", "liars-dice", "sides=2", "--state", state)
+
+
 def test_actions_that_are_numbers_have_no_places_in_the_menu(monkeypatch):
     """A card is shown once and typed as its number, whatever cards are left."""
     monkeypatch.setattr("sys.stdin", io.StringIO("1\n1\n2\nq\n"))

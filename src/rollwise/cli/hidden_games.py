@@ -42,6 +42,7 @@ from rollwise.graph.typed import typed_state
 from rollwise.hidden import Answer, Situation
 from rollwise.hidden import solve as solve_game
 from rollwise.hidden.learning import Walk, drawn
+from rollwise.hidden.reading import read
 from rollwise.machine.atomic_files import check_place, write_text
 from rollwise.numbers.given import positive_number
 from rollwise.numbers.printed import how_many
@@ -142,8 +143,11 @@ def table(
 
 def advise(game: Game, state: str | None, load: str | None) -> None:
     """``rollwise advise``; without a state the first situations."""
-    example = f"as in {game.start()._fields[0]}=1"
-    sees = {} if state is None else typed_state(state, lambda: example, members_of(game))
+
+    def example() -> str:
+        return f"as in {read(game, ASKED.max_states).example}"
+
+    sees = {} if state is None else typed_state(state, example, members_of(game))
     answer = find_answer(game, saved=load)
     with working("the situations of the state"):
         found = answer.find(sees)
@@ -152,6 +156,7 @@ def advise(game: Game, state: str | None, load: str | None) -> None:
             kind=kind_of(answer),
             unit=unit_of(answer),
             exploitability=exploitability_of(answer),
+            stake=answer.positions.stake,
             total=len(found),
             situations=rows_of(answer, found[:10]),
         )
@@ -163,7 +168,7 @@ def evaluate(game: Game, policy: str, against: str | None) -> None:
     answer = find_answer(game)
     with working("evaluating policies"):
         value, bound = answer.evaluate((policy, against or policy))
-        worst = [answer.best_response(policy, seat)[0] for seat in (0, 1)]
+        (first, one), (second, other) = (answer.best_response(policy, s) for s in (0, 1))
         ends = answer.payoff_range((policy, against or policy))
     render(
         HiddenEvaluated.on(
@@ -175,7 +180,8 @@ def evaluate(game: Game, policy: str, against: str | None) -> None:
             policy=policy,
             against=against or policy,
             **({"lowest": ends[0], "highest": ends[1]} if ends else {}),
-            loss=max(sum(worst) / 2, 0.0),
+            loss=max((first + second) / 2, 0.0),
+            loss_bound=max(one, other),
         )
     )
 
@@ -268,7 +274,6 @@ def check(game: Game) -> None:
     """``rollwise check``: read and unfold the rules, which finds leaks and endless play."""
     from rollwise.documents.games import Checked, Finding
     from rollwise.hidden.check import never_ends
-    from rollwise.hidden.reading import read
     from rollwise.hidden.tree import check_ends, unfold
 
     with working("reading the rules"):
@@ -303,7 +308,6 @@ def export(game: Game, out: Path | None) -> None:
     from rollwise.cli import streams
     from rollwise.documents.games import Exported
     from rollwise.export.efg import efg
-    from rollwise.hidden.reading import read
 
     if not game.is_hidden:
         raise UsageError(
@@ -438,7 +442,7 @@ def _hint(answer: Answer, situation: Situation) -> None:
     from rollwise.cli.printing import print_table
     from rollwise.cli.printing import table_of as grid_of
 
-    rows: Rows = actions_table(situation_row(answer, situation).actions)
+    rows: Rows = actions_table(situation_row(answer, situation).actions, answer.positions.stake)
     if ASKED.json:
         return
     print_table(grid_of(rows.heads, rows.cells, left=rows.left, indent=rows.indent))

@@ -35,6 +35,7 @@ from rollwise.graph import win_probability
 from rollwise.graph.naming import state_text
 from rollwise.machine.memory_limits import peak_memory
 from rollwise.numbers.printed import (
+    Printed,
     certified,
     chance,
     estimated,
@@ -268,7 +269,8 @@ class HiddenTable(GameDocument, frozen=True, kw_only=True, tag="rollwise/table/h
     total: Annotated[int, about("situations, of which rows may be left out")]
     rows: list[SituationRow]
     unique: Annotated[
-        Maybe[bool], about("all optimal strategies have these probabilities; absent if unknown")
+        Maybe[bool],
+        about("optimal strategies that lead here have these probabilities; absent if unknown"),
     ] = UNSET
 
     def blocks(self) -> Iterator[str | Rows]:
@@ -291,7 +293,10 @@ class HiddenTable(GameDocument, frozen=True, kw_only=True, tag="rollwise/table/h
 OTHERS = (
     '"optimal too": these probabilities occur in optimal strategies (by linear programs, to 0.01 %)'
 )
-UNIQUE = "all optimal strategies have these probabilities (by linear programs, to 0.01 %)"
+UNIQUE = (
+    "all optimal strategies that lead to these situations have these probabilities (by linear "
+    "programs, to 0.01 %)"
+)
 
 
 def proved_text(exploitability: Number) -> str:
@@ -306,6 +311,7 @@ class HiddenAdvised(InPayoffs, frozen=True, kw_only=True, tag="rollwise/advise/h
     """The actions in the situations in which a player sees these fields."""
 
     exploitability: Number
+    stake: Annotated[Number, about("the largest payoff or reward of the rules")]
     total: int
     situations: list[SituationRow]
 
@@ -315,7 +321,7 @@ class HiddenAdvised(InPayoffs, frozen=True, kw_only=True, tag="rollwise/advise/h
             after = f" after {row.before}" if row.before else ""
             who = f"{row.player} player" if row.player in PLAYERS[0] else row.player
             yield f"{who} sees {state_text(row.sees)}{after}{reached}"
-            yield actions_table(row.actions)
+            yield actions_table(row.actions, as_number(self.stake))
         if self.total > len(self.situations):
             left = self.total - len(self.situations)
             yield f"{left:,} more situations: give more fields, or see `rollwise table`"
@@ -330,18 +336,22 @@ class HiddenAdvised(InPayoffs, frozen=True, kw_only=True, tag="rollwise/advise/h
         yield proved_text(self.exploitability)
 
 
-def actions_table(actions: Sequence[MixedAction]) -> Rows:
-    """Actions with their probabilities, payoffs and costs."""
+def actions_table(actions: Sequence[MixedAction], stake: float) -> Rows:
+    """Actions with their probabilities, payoffs and costs; `stake` is the largest payoff."""
     heads = ("action", "probability", "payoff", "cost", "optimal too")
     cells = [
-        (a.action, share_text(a), _number(a.value), _number(a.cost), range_text(a)) for a in actions
+        (a.action, share_text(a), *(_number(x, stake) for x in (a.value, a.cost)), range_text(a))
+        for a in actions
     ]
     used = 5 if any(row[4] for row in cells) else 4
     return Rows(heads[:used], [row[:used] for row in cells], ("action",), indent=2)
 
 
-def _number(number: Number) -> str:
-    return "" if number is None else f"{number:z.6f}"
+def _number(number: Number, stake: float = 1.0) -> str:
+    """A number in six decimals; in six digits of the largest payoff if that is tiny or huge."""
+    if number is None or stake == 0 or 1e-3 <= stake < 1e9:
+        return "" if number is None else f"{number:z.6f}"
+    return f"{round(number, 6 - math.floor(math.log10(stake))):z.6g}"
 
 
 class HiddenEvaluated(Worth, frozen=True, kw_only=True, tag="rollwise/evaluate/hidden/1"):
@@ -354,6 +364,7 @@ class HiddenEvaluated(Worth, frozen=True, kw_only=True, tag="rollwise/evaluate/h
         UNSET
     )
     loss: Annotated[Number, about("the most that the policy loses to any opponent, by seat mean")]
+    loss_bound: Annotated[Bound, about("that of the loss")]
 
     def blocks(self) -> Iterator[str | Rows]:
         yield self.title
@@ -361,10 +372,13 @@ class HiddenEvaluated(Worth, frozen=True, kw_only=True, tag="rollwise/evaluate/h
         if self.lowest is not UNSET and self.highest is not UNSET:
             low, high = as_number(self.lowest), as_number(self.highest)
             yield f"  other optimal strategies: payoff {low:.5f} to {high:.5f} (to 1e-5)"
-        loss = as_number(self.loss)
+        loss, bound = as_number(self.loss), as_number(self.loss_bound)
+        worth = certified(loss, bound)
+        if loss <= bound:
+            worth = Printed("nothing", rounded_up(loss + bound))
         yield (
-            f"  {self.policy} loses {f'at most {loss:.6f}' if loss >= 5e-7 else 'nothing'} to an "
-            f"expert (mean of both seats, against the value of the game; to 1e-6{self.counts})"
+            f"  {self.policy} loses {worth.number} to an expert (mean of both seats, against the "
+            f"value of the game; {worth.sure}{self.counts})"
         )
 
 

@@ -55,7 +55,8 @@ MOST_FOR_FRACTIONS = 5_000  # pairs of sequences, for an exact answer
 SURE = 1e-8  # error bound of an answer whose optimal strategies have ranges
 MOST_FOR_RANGES = 5_000  # sequences of both players, for ranges over all optimal strategies
 MOST_FOR_TREE = 3_000_000  # sequences, for a list of all histories
-TOLERANCE, OPEN_TOLERANCE, ITERATIONS, SECONDS = 1e-4, 1e-3, 100_000, 3600.0
+TOLERANCE, OPEN_TOLERANCE = 1e-4, 1e-3  # of the largest payoff
+ITERATIONS, SECONDS = 100_000, 3600.0
 MOST_SHOWN = 100  # situations of a game without a list of histories
 
 
@@ -172,7 +173,10 @@ class Answer(InWords):
         found = [one for one in self.situations(wanted) if _shows(one.sees, wanted)]
         if not found:
             named = in_fields(sees, sees.values(), field_words(self.positions.game))
-            raise UnknownState(f"{self.positions.title}: no player ever sees {state_text(named)}")
+            raise UnknownState(
+                f"{self.positions.title}: no player ever sees {state_text(named)}; a player sees "
+                f"for example {self.positions.example}"
+            )
         return found
 
     @property
@@ -654,9 +658,9 @@ def solve(
     Parameters
     ----------
     tolerance : float, optional
-        The largest acceptable error bound where regrets are minimized: 1e-4 unless given, and 1e-3
-        for games too large for a list of histories. A tolerance of at least 1e-4 replaces the
-        linear program, which finds smaller bounds.
+        The largest acceptable error bound where regrets are minimized: 1e-4 of the largest payoff
+        unless given, and 1e-3 for games too large for a list of histories. A tolerance of at least
+        1e-4 replaces the linear program, which finds smaller bounds.
     max_states : int, optional
         The most positions, or histories of the game.
     positions : Positions, optional
@@ -678,22 +682,26 @@ def solve(
         return StochasticAnswer(
             positions, value - bound, value + bound, "matrix games", taken, plan.sweeps, plan=plan
         )
-    limits = (tolerance or TOLERANCE, ITERATIONS, SECONDS, progress)
+    limits = (tolerance or TOLERANCE * positions.stake, ITERATIONS, SECONDS, progress)
     openly = open_game(positions)
     if openly is not None and openly.sizes[0] * openly.n_types > MOST_FOR_TREE:
-        limits = (tolerance or OPEN_TOLERANCE, *limits[1:])
+        limits = (tolerance or OPEN_TOLERANCE * positions.stake, *limits[1:])
         average = minimize_regret_openly(openly, *limits)
         return OpenAnswer(
             positions, average.low, average.high, "regret minimization", _taken(stages),
             average.iterations, open=openly, found=average,
         )  # fmt: skip
+    report: Callable[[str, int, int | None], None] = progress or (lambda *_: None)
+    report("listing all histories", 0, None)
     tree = unfold(positions, limit=max_states)
     iterations = 0
     is_rough = tolerance is not None and tolerance >= TOLERANCE
     if sum(seat.n_sequences for seat in tree.seats) <= MOST_FOR_PROGRAM and not is_rough:
         method = "linear program"
+        report("solving the linear program", 0, None)
         found: Strategies = solve_program(tree)
         if positions.is_exact and len(tree.rows) <= MOST_FOR_FRACTIONS:
+            report("looking for an answer in fractions", 0, None)
             exact = unfold(positions, exact=True)
             if (fractions := as_fractions(exact, found)) is not None:
                 tree, found = exact, fractions

@@ -173,6 +173,8 @@ def kept_or_solved(
     answer = solve(game, max_states=max_states, progress=progress, positions=positions)
     answer.seconds["read"] = reading
     if time.perf_counter() - began >= WORTH_KEEPING:
+        if progress is not None:
+            progress("keeping the answer", 0, None)
         with contextlib.suppress(OutputError, UsageError):  # no room, or too large
             save(answer, place, kept=True)
             make_room(folder, "*.parquet", most_bytes=MOST_KEPT)

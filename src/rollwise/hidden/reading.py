@@ -11,6 +11,7 @@ import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property, lru_cache
 from typing import Any, NoReturn
 
 import numpy as np
@@ -39,6 +40,7 @@ DEAL, MOVE, TOGETHER = range(3)
 ON = (AGAIN, PASS)
 ENDED = -1  # the target of an outcome that ends the game
 LIMIT = 2_000_000  # positions, unless a limit is given
+KNOWN = 50_000  # positions whose visible fields are held in memory
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -101,9 +103,21 @@ class Positions:
         """A full state in words."""
         return state_text(named_fields(self.game, self.states[position]))
 
-    def visible(self, position: int) -> dict[str, Any]:
-        """The fields that the mover sees."""
-        return visible_part(self.game, self.states[position])
+    @cached_property
+    def visible(self) -> Callable[[int], dict[str, Any]]:
+        """The fields that the mover sees in a position."""
+        # many situations have one position: of Liar's Dice as many as there are paths of bids
+        return lru_cache(KNOWN)(lambda position: visible_part(self.game, self.states[position]))
+
+    @cached_property
+    def stake(self) -> float:
+        """The largest payoff or reward, without its sign."""
+        return float(max(map(abs, (*self.payoffs, *self.rewards))))
+
+    @property
+    def example(self) -> str:
+        """The fields that a player sees at the first choice, in words."""
+        return state_text(self.visible(int(np.argmax(self.kinds != DEAL))))
 
     def seen(self, position: int) -> Any:
         """The state as its mover sees it: hidden fields are those of the start."""
@@ -223,10 +237,14 @@ def require_class(game: Game) -> None:
             "solves it"
         )
     if game.players != 2:
+        others = (
+            "fix the policies of the others in the rules, and write the rest as a game for one "
+            "(players = 1): "
+        )
         raise UsageError(
             f"{name}: hidden information and simultaneous choices are for two players, not "
-            f"{game.players}; fix the policies of the others in the rules, and write the rest as a "
-            "game for one (players = 1)"
+            f"{game.players}; {others if game.players > 2 else ''}leave hidden numbers out of the "
+            "state, and draw them in outcomes() when they count"
         )
     if game.objective != "win":
         raise UsageError(
