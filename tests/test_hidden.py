@@ -672,6 +672,9 @@ def changed(**rules):
         (changed(together=lambda self, s: ()), RulesError, "don't go together; let one player"),
         (changed(throws=lambda self, s: [(1, 1)]), RulesError, "throws() can't be hidden"),
         (changed(deal=lambda self, s: [(1, s)]), EndlessPlay, "deal(s) yields nothing where all"),
+        (changed(start=lambda self: Lanes(0, "")), RulesError, "the field theirs of a state is ''"),
+        (changed(outcomes=lambda self, s, a: [(1, PASS, Lanes(1, [2]))]), RulesError, "is [2]; "),
+        (changed(outcomes=lambda self, s, a: [(1, PASS, Lanes(1, 1.5))]), RulesError, "is 1.5; "),
         (changed(deal=lambda self, s: [1]), RulesError, "deal() must yield (weight, next_state)"),
         (changed(outcomes=lambda self, s, a: [(-1, WIN, s)]), RulesError, "weight -1 is negative"),
         (changed(outcomes=lambda self, s, a: [(1, WIN)]), RulesError, "must be (weight, then"),
@@ -689,6 +692,13 @@ def changed(**rules):
 def test_refusals_name_the_remedy(game, error, says):
     with pytest.raises(error, match=re.escape(says)):
         solve(game)
+
+
+def test_the_room_of_these_games_needs_no_import():
+    """The refusal of `rollwise.solve` names it."""
+    with pytest.raises(UsageError, match=r"rollwise\.hidden\.solve\(game\) solves it"):
+        rollwise.solve(KuhnPoker())
+    assert rollwise.__getattr__("hidden").solve is solve
 
 
 class Rung(NamedTuple):

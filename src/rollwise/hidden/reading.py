@@ -308,6 +308,7 @@ class _Reading:
         self.fields = getattr(start, "_fields", None)
         if self.fields is None:
             raise RulesError(f"{game.name}: start() is {shown(start)}; a state is a NamedTuple")
+        self._require_numbers(start)
         self._number(start)
         kinds, menus, sights = [], [], []
         rewards: list[Any] = []
@@ -344,6 +345,7 @@ class _Reading:
     def _number(self, state: Any) -> int:
         number = self.numbers.setdefault(state, len(self.states))
         if number == len(self.states):
+            self._require_numbers(state)
             if number == self.limit:
                 raise TooManyStates(
                     f"{self.game.name} has more than {self.limit:,} positions",
@@ -352,6 +354,17 @@ class _Reading:
                 )
             self.states.append(state)
         return number
+
+    def _require_numbers(self, state: Any) -> None:
+        """Refuse a state with a field that is neither a whole number nor a tuple of them."""
+        for name, field in zip(self.fields, state, strict=False):
+            try:
+                list(map(whole, field if isinstance(field, tuple) else (field,)))
+            except TypeError:
+                raise RulesError(
+                    f"{self.game.name}: the field {name} of a state is {shown(field)}; fields are "
+                    "whole numbers, or tuples of them"
+                ) from None
 
     def _refuse(self, state: Any, words: str, fault: str) -> NoReturn:
         where = state_text(named_fields(self.game, state))
@@ -432,7 +445,11 @@ class _Reading:
             # equal outcomes add up to one
             if weight:
                 key = (then, None if then not in ON and is_over(then) else after)
-                sums[key] = sums.get(key, 0) + weight
+                try:
+                    sums[key] = sums.get(key, 0) + weight
+                except TypeError:  # no hash
+                    self._require_numbers(after)
+                    raise
         if not sums:
             self._refuse(state, words, "there are no outcomes with a positive weight")
         found = []
