@@ -305,7 +305,7 @@ class _Reading:
         game = self.game
         with running(RulesError, f"{game.name}: start()"):
             start = game.start()
-        self.fields = getattr(start, "_fields", None)
+        self.fields: Any = getattr(start, "_fields", None)
         if self.fields is None:
             raise RulesError(f"{game.name}: start() is {shown(start)}; a state is a NamedTuple")
         self._require_numbers(start)
