@@ -7,13 +7,13 @@ BIN := $(VENV)/bin
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --quiet --numprocesses auto --dist worksteal
 
 # Files with tests of kernels. Reading all files takes longer than running these tests.
-KERNELS = $(shell grep -l "mark.kernels" tests/test_*.py) --hypothesis-profile=quick -m "kernels and not slow"
+KERNELS = $(shell grep -l "mark.kernels" tests/test_*.py)
 
 .PHONY: help demo test test-large lowest newest lock check types format docs site smoke wheel release gallery verified bench bench-check clean
 
 help:
 	@echo "make demo    install rollwise in $(VENV), and solve Pig"
-	@echo "make test    set up, then run all tests, and those of kernels again compiled and with the JIT off"
+	@echo "make test    set up, then run all tests: those of kernels compiled, and again with the JIT off"
 	@echo "make test-large  find known answers of large games again: hours in all"
 	@echo "make lowest, make newest  run the fast tests with the lowest and the newest versions allowed"
 	@echo "make lock    write the versions and hashes of all dependencies to requirements/"
@@ -56,9 +56,9 @@ demo: $(VENV)/main
 
 test: $(VENV)/ready
 	-$(BIN)/python scripts/browser.py
-	MALLOC_PERTURB_=1 $(PYTEST)
-	MALLOC_PERTURB_=1 ROLLWISE_OFF=plain-kernels $(PYTEST) $(KERNELS)
-	MALLOC_PERTURB_=1 NUMBA_DISABLE_JIT=1 $(PYTEST) $(KERNELS)
+	MALLOC_PERTURB_=1 $(PYTEST) -m "not kernels"
+	MALLOC_PERTURB_=1 ROLLWISE_OFF=plain-kernels $(PYTEST) $(KERNELS) -m kernels
+	MALLOC_PERTURB_=1 NUMBA_DISABLE_JIT=1 $(PYTEST) $(KERNELS) --hypothesis-profile=quick -m "kernels and not slow"
 
 # The tests marked large, then the answers. LARGE="--only NAME,NAME" takes some of tests/large_answers.toml.
 test-large: $(VENV)/ready
