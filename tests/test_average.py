@@ -122,7 +122,7 @@ class Store(Game):
             yield 1 + demand, demand
 
     def actions(self, s: Stock, demand: int):
-        yield from range(4 - s.stock)
+        yield from range(3 - s.stock)
 
     def outcomes(self, s: Stock, demand: int, bought: int):
         yield 1, AGAIN, Stock(max(s.stock - demand, 0) + bought)
@@ -238,6 +238,7 @@ def test_a_published_average(tmp_path: Path) -> None:
     assert "in all, less the cost of time" in shown
 
 
+@pytest.mark.large
 @pytest.mark.needs_jit
 def test_the_average_of_zilch() -> None:
     """M. Busche (2010), Maximizing Expected Scores in the Game of Zilch: 620.855 points a turn."""

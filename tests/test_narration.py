@@ -359,7 +359,8 @@ def test_a_board_whose_marks_change_sides_is_no_field_of_the_mover(game):
     """No cell is told as another one, and no mark of the mover as one of the opponent."""
     graph = solve(game).graph
     assert as_next_sees(graph) == (-1,) * 6
-    told = {Narrator(graph, game).outcome_text(int(a), 0) for s in graph.view for a in s.actions}
+    narrator = Narrator(graph, game)
+    told = {narrator.outcome_text(int(a), 0) for s in graph.view for a in s.actions}
     assert told == {"the turn passes", "wins", "a draw"}
 
 

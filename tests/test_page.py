@@ -13,9 +13,9 @@ import subprocess
 import sys
 import warnings
 import zlib
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -101,15 +101,14 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Any:
         shutil.copy(source, folder)
     (folder / "package.json").write_text('{"type": "module"}')
 
-    known: dict[Any, Path] = {}
+    known: dict[rollwise.Solution, Path] = {}
 
-    def run(solution: rollwise.Solution, *asked: str, policies: Sequence[str] = ()) -> Any:
-        key = (solution, *policies)
-        if key not in known:
-            known[key] = folder / f"game{len(known)}.txt"
-            known[key].write_text(deflated(document(solution, policies=policies)))
-        data = known[key]
-        command = [program, str(folder / "page_logic.js"), str(data), *asked]
+    @cache
+    def run(solution: rollwise.Solution, *asked: str) -> Any:
+        if solution not in known:
+            known[solution] = folder / f"game{len(known)}.txt"
+            known[solution].write_text(deflated(document(solution)))
+        command = [program, str(folder / "page_logic.js"), str(known[solution]), *asked]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
@@ -340,9 +339,11 @@ def test_dice_bring_what_they_bring_in_python(solution, node):
                 assert brings == narrator.fall_of(action.index, thrown)
 
 
-@pytest.mark.parametrize("players", [("optimal", "optimal"), ("random", "optimal")])
-@pytest.mark.parametrize("seed", ["1", "2", "9007199254740991"])
-def test_a_game_is_booked_as_by_the_coach(solution, node, players, seed):
+@pytest.mark.parametrize(
+    ("seed", "players"),
+    [("1", ("optimal", "optimal")), ("9007199254740991", ("random", "optimal"))],
+)
+def test_a_game_is_booked_as_by_the_coach(solution, node, seed, players):
     n = solution.graph.players
     played = node(solution, "game", seed, *players[:n])
     assert played["isOver"]

@@ -364,7 +364,7 @@ def test_idioms_in_methods_compile(tmp_path, first):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("idiom", COMPILED[::8])
+@pytest.mark.parametrize("idiom", COMPILED[::32])
 def test_an_idiom_in_outcomes_compiles(tmp_path, idiom):
     assert_compiles(tmp_path, SHEET.replace("@@", idiom.replace("\n", "\n        ")))
 
