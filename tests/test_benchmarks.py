@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from benchmarks import history, scale
 from benchmarks.attack_questions import QUESTIONS, attacked
-from benchmarks.measure import Settings
 from benchmarks.peers import PEERS, by_hand, peer
 from benchmarks.report import merged
 from benchmarks.work import Problem, Work, certified_answer, check_known, prepare
@@ -28,7 +27,7 @@ def problems(tmp_path_factory):
     found = {}
     for name, work in SMALL.items():
         folder = tmp_path_factory.mktemp(name)
-        prepare(work, folder, with_model=False)
+        prepare(work, folder, with_model=True)
         found[name] = Problem.load(work, folder)
     return found
 
@@ -42,18 +41,13 @@ def test_kernels_by_hand_find_the_certified_answer(problems, name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [p for p in PEERS if p not in ("rollwise_itself", "by_hand")])
-def test_every_tool_finds_the_answer_or_says_why_not(tmp_path, name):
+def test_every_tool_finds_the_answer_or_says_why_not(problems, name):
     module = peer(name)
     if module.PACKAGE is not None:
         pytest.importorskip({"open_spiel": "pyspiel", "pymdptoolbox": "mdptoolbox"}.get(
             module.PACKAGE, module.PACKAGE))  # fmt: skip
-    settings = Settings(limit=60, share=0.01, turns=1, memory=8, peers=(name,))
     answers = 0
-    for number, work in enumerate(SMALL.values()):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        prepare(work, folder, with_model=True)
-        problem = Problem.load(work, folder)
+    for work, problem in zip(SMALL.values(), problems.values(), strict=True):
         for way in module.WAYS:
             if module.refusal(work, way) is not None:
                 continue
@@ -63,7 +57,6 @@ def test_every_tool_finds_the_answer_or_says_why_not(tmp_path, name):
             assert np.nanmax(np.abs(found - known)) < max(2e-5, run.claimed or 0)
             answers += 1
     assert answers > 0
-    assert settings.peers == (name,)
 
 
 def test_answers_are_held_against_those_known_from_outside():
@@ -98,7 +91,7 @@ def test_a_later_run_replaces_its_sections_and_adds_new_ones():
     )
 
 
-@pytest.mark.parametrize("seed", [1, 2, 4, 10, 33, 69, 73, 141])
+@pytest.mark.parametrize("seed", [1, 4, 33, 141])
 def test_questions_about_random_rules_have_the_figures_of_naive_play(seed):
     """A sample of `python -m benchmarks.attack_questions`: the kinds of games with most choices."""
     asked = Counter()
