@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 from hypothesis import settings
 
+from rollwise.answer import kept
+from rollwise.hidden import files
 from rollwise.machine.memory_limits import NEW_OBJECTS
 from rollwise.machine.switches import jit_disabled
 
 # Every answer is found anew, and compiled rules aren't those of the user's own cache.
 os.environ["ROLLWISE_NO_CACHE"] = "1"
 os.environ.pop("COLUMNS", None)  # pytest-xdist sets it, and tables would be narrow
-kept = Path(__file__).parent.parent / ".pytest_cache" / "rollwise"
-os.environ.setdefault("ROLLWISE_CACHE_DIR", str(kept))
+os.environ.setdefault(
+    "ROLLWISE_CACHE_DIR", str(Path(__file__).parent.parent / ".pytest_cache" / "rollwise")
+)
 
 # How many examples of a property are tried: ``--hypothesis-profile`` chooses (see tests/README.md).
 # There is no deadline, since the first example of a test waits for Numba.
@@ -63,9 +68,9 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
     module = getattr(item, "module", None)
     if module is None or getattr(nextitem, "module", None) is module:
         return
-    for kept in vars(module).values():
-        if hasattr(kept, "cache_clear") and kept.__module__ == module.__name__:
-            kept.cache_clear()
+    for known in vars(module).values():
+        if hasattr(known, "cache_clear") and known.__module__ == module.__name__:
+            known.cache_clear()
     gc.collect()
 
 
@@ -73,6 +78,35 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
 def mode(request: pytest.FixtureRequest) -> str:
     """Who runs the rules: both builders are to give the same."""
     return request.param
+
+
+def remembering(function: Callable[..., Any], most: int = 8) -> Callable[..., Any]:
+    """The function, which remembers its last answers, whoever listens to its progress."""
+    known: dict[Any, Any] = {}
+
+    def ask(*given: Any, progress: Any = None, **named: Any) -> Any:
+        key = (given, repr(named))
+        if key not in known:
+            listens = {} if progress is None else {"progress": progress}
+            found = function(*given, **named, **listens)
+            if len(known) == most:
+                del known[next(iter(known))]
+            known[key] = found
+        return known[key]
+
+    return ask
+
+
+@pytest.fixture(scope="module")
+def solved_once() -> Iterator[None]:
+    """Commands share graphs and answers, as they do by the cache of a user."""
+    with ExitStack() as patches:
+        for room, name in (
+            *((kept, name) for name in ("build", "solve_whole", "_answer")),
+            (files, "kept_or_solved"),  # of hidden games
+        ):
+            patches.enter_context(mock.patch.object(room, name, remembering(getattr(room, name))))
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -33,7 +33,10 @@ DOCS = ROOT / "docs"
 PAGES = links.pages(ROOT)
 RUN_FAST = {"tutorial.md"}
 # Games whose cards take many seconds: hundreds of thousands of states, solved several times.
-LARGE = {"farkle", "farkle-turn", "hypergammon", "pass-the-pigs", "pig", "two-dice-pig"}
+LARGE = {
+    *("bear-off", "einstein", "farkle", "farkle-turn", "hypergammon", "knucklebones"),
+    *("pass-the-pigs", "pig", "two-dice-pig"),
+}
 
 
 def page_name(page: Path) -> str:
@@ -51,6 +54,7 @@ def pages_that_run():
 
 
 @pytest.mark.parametrize("page", list(pages_that_run()))
+@pytest.mark.usefixtures("solved_once")
 def test_what_a_page_tells_one_to_type_works_and_prints_what_it_shows(page, tmp_path):
     assert blocks.run_page(page, tmp_path)
 

@@ -12,7 +12,7 @@ RECORDED = record.recorded()
 WIDER = 4  # times a recorded bound that a new bound may be
 SAME = 1e-9  # relative difference of numbers that state no bound of their own
 
-pytestmark = [pytest.mark.slow, pytest.mark.needs_jit]
+pytestmark = [pytest.mark.slow, pytest.mark.needs_jit, pytest.mark.usefixtures("solved_once")]
 
 
 def is_bound(name: str) -> bool:
