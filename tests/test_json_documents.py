@@ -57,7 +57,6 @@ COMMANDS = [
     "advise kuhn-poker --state mine=2",
     "advise pig target=4 as=cube limit=1 --state banked=2,rival=2,turn=0,cube=1,owner=0,step=1",
     "balance piglet target=4 --evaluations 10",
-    "balance piglet target=4 --evaluations 10",
     "balance threes dice=2 --evaluations 0",
     "bet threes dice=2",
     "bet threes dice=2 players=3",
