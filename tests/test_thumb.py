@@ -411,8 +411,8 @@ def test_rules_are_found_turn_by_turn(tmp_path):
     game = Yatzy(boxes=3)
     answer = solve_by_layers(game)
     found, graph = find_turn_rules(game, answer, 6, evaluations=150)
-    again, _ = find_turn_rules(game, answer, 6, evaluations=150)
-    assert [rule.rule for rule in found.rules] == [rule.rule for rule in again.rules]
+    first, again = (find_turn_rules(game, answer, 6, evaluations=20)[0] for _ in range(2))
+    assert [rule.rule for rule in first.rules] == [rule.rule for rule in again.rules]
     losses = [rule.loss for rule in found.rules]
     assert losses == sorted(losses, reverse=True)
     assert [rule.numbers for rule in found.rules] == sorted(rule.numbers for rule in found.rules)
