@@ -100,12 +100,10 @@ class Drawn(Game):
                 yield k + 1, PASS, Node(after, s.theirs, s.mine, action)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", [0, 1, 2, 3, 4, 6, 7, 8, 9, 10])  # few pure strategies
 def test_drawn_games_have_the_value_and_the_ranges_of_all_pure_strategies(seed):
     game = Drawn(seed)
     sets = naive.information_sets(game)
-    if max(np.prod([len(menu) for menu in one.values()]) for one in sets) > 300:
-        pytest.skip("too many pure strategies")
     value = naive.value_of(naive.payoff_matrix(game))
     answer = solve(game)
     assert abs(answer.value - value) <= answer.error_bound + 1e-8
