@@ -107,11 +107,8 @@ def acting(name: str) -> str:
 
 
 def title_of(game: str, parameters: Mapping[str, Any]) -> str:
-    """A game with its parameters as typed on the command line; the rate of an average rounded."""
-    texts = {name: typed(value) for name, value in parameters.items()}
-    if "rate" in texts and texts.get("as") == "average":
-        texts["rate"] = f"{float(texts['rate']):.6g}"
-    return " ".join([game, *(f"{name}={text}" for name, text in texts.items())])
+    """A game with its parameters, as typed on the command line."""
+    return " ".join([game, *(f"{name}={typed(value)}" for name, value in parameters.items())])
 
 
 class Member(int):
