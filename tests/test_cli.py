@@ -533,7 +533,7 @@ ASKED_FOR_A_POLICY = {
     [
         ({(0, 0, 0): 0}, r"type dict; .*lambda s: actions\[s\]"),
         (np.zeros(48), r'type ndarray; .*rollwise.Policy\("mine", probability\)'),
-        ([0] * 32, r"type list; .*each of the 32 states.*actions\[graph.find\(s\)\]"),
+        ([0] * 32, r"type list; .*each of the 32 states.*actions\[solution.find\(s\)\]"),
         (3, "type int; the function takes s"),
         (rollwise.solve(Pig(target=5)), "type Solution; write its .policy"),
     ],

@@ -321,7 +321,7 @@ class Three(Dash):
 
 
 def test_a_cube_proposes_two_players_only_where_the_rules_take_two() -> None:
-    with pytest.raises(ParameterError, match="has 3 players; it needs a game of two"):
+    with pytest.raises(ParameterError, match="is for two players, and this game has 3 players"):
         Three().cube()
 
 

@@ -22,6 +22,7 @@ from little_games import Lanes, Riddle
 import rollwise
 from rollwise import AGAIN, DRAW, LOSE, PASS, WIN, Game, payoff
 from rollwise.cli import hidden_games
+from rollwise.cli.streams import ASKED
 from rollwise.errors import (
     EndlessPlay,
     PolicyError,
@@ -179,7 +180,8 @@ def test_roundings_of_high_stakes_are_no_range(stake):
 @pytest.mark.parametrize(
     ("stake", "lost", "payoff"), [(1e-9, "0.000000000458", "-1e-09"), (1e15, "458333", "-1e+15")]
 )
-def test_losses_and_payoffs_have_the_digits_of_the_stake(stake, lost, payoff, capsys):
+def test_losses_and_payoffs_have_the_digits_of_the_stake(stake, lost, payoff, capsys, monkeypatch):
+    monkeypatch.setattr(ASKED, "json", False)
     game = LowStakes(stake=stake)
     hidden_games.evaluate(game, "random", None)
     hidden_games.evaluate(game, "optimal", None)

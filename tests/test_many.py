@@ -481,7 +481,7 @@ def test_time_ends_a_search():
     roll = Policies(found.graph, game).find(lambda s: 0)
     shares = evaluate_seats(found.graph, [roll]).win_probabilities
     assert found.win_probabilities == pytest.approx(shares, abs=1e-12)
-    with pytest.raises(UsageError, match="more than 0"):
+    with pytest.raises(UsageError, match="must be positive"):
         rollwise.equilibrium(game, time_limit=0)
     command = ("solve", "pig", "players=3", "target=14", "sides=3", "--set", "time_limit=1e-9")
     done = run(*command)

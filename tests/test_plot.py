@@ -563,7 +563,7 @@ def test_titles_of_many_fields_leave_out_zeros_without_a_name():
 
 def test_a_tuned_chance_is_drawn_in_percent_as_it_is_printed(tmp_path):
     printed = output("tune", "pig", "--vary", "target=4..5", "--out", "tune.html", cwd=tmp_path)
-    assert "first player (%)" in (page := (tmp_path / "tune.html").read_text())
+    assert "win probability (%)" in (page := (tmp_path / "tune.html").read_text())
     chance = float(re.search(r"\s4\s+(\d+\.\d+) %", printed)[1])
     assert f"{chance:.3g} at 4" in page
 

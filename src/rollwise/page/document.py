@@ -222,7 +222,7 @@ def _about(solution: Solution) -> dict[str, Any]:
     }
 
 
-def paragraphs(game: Game, *, paid: bool) -> list[str]:
+def paragraphs(game: Game, *, paid: bool = False) -> list[str]:
     """The description of a game, by paragraphs; without one, a sentence with its aim.
 
     Parameters
