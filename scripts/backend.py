@@ -45,15 +45,15 @@ ROOT = Path(__file__).resolve().parent.parent
 FOLDER = "rollwise/compiled"
 FAULTS = (OSError, ImportError, subprocess.SubprocessError)  # of compiling kernels
 SECONDS = 900  # for one command; they take a few
-# The kernels of the first commands of a user. Threes has none of its own.
+# The first commands of a user. Threes has no kernels of its own.
 FIRST = """
 solve pig
-solve super-six sticks=10
 play pig
 """.strip().splitlines()
 # With these, the kernels that most commands use. Arguments differ in type where games have throws,
 # pools, payoffs, more than two seats or large numbers of states.
 FURTHER = """
+solve super-six sticks=10
 solve pig players=3 target=20
 solve pig target=20 as=cube
 solve piglet target=10 --method policy-iteration
