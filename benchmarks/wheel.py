@@ -1,6 +1,6 @@
 """The first use of a wheel with compiled kernels, beside the wheel for all platforms.
 
-Both wheels are built (`make wheel`) and installed in environments of their own. Each command runs
+Both wheels are built and installed in environments of their own. Each command runs
 with empty caches, and then again, in turns. The second run shows whether kernels for a common
 processor are slower than those that Numba compiles for this one.
 """
@@ -31,17 +31,16 @@ COMMANDS = (
 
 def build(folder: Path) -> dict[str, Path]:
     """An environment for each wheel: ``any`` for all platforms, ``platform`` for this one."""
-    command = [sys.executable, ROOT / "scripts" / "platform_wheel.py", folder]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     places = {}
-    for name in ("any", "platform"):
-        wheels = [
-            one for one in folder.glob("*.whl") if one.stem.endswith("any") == (name == "any")
-        ]
+    for name, kernels in (("any", "none"), ("platform", "all")):
+        wheels = folder / "wheels" / name
+        build = [sys.executable, "-m", "build", "--wheel", "--outdir", wheels, ROOT]
+        build.append(f"--config-setting=kernels={kernels}")
+        subprocess.run(build, check=True, stdout=subprocess.DEVNULL)
         places[name] = folder / name
         venv.create(places[name], with_pip=True)
         python = places[name] / "bin" / "python"
-        subprocess.run([python, "-m", "pip", "install", "--quiet", *wheels], check=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", *wheels.iterdir()], check=True)
     return places
 
 

@@ -131,10 +131,11 @@ def build_editable(
     wheel_directory: str, config_settings: Settings = None, metadata_directory: str | None = None
 ) -> str:
     """Build the wheel of an editable install, and compile kernels beside the sources; its name."""
-    try:
-        compile_kernels(ROOT / "src", commands_of(config_settings))
-    except FAULTS as error:
-        print(f"no kernels are compiled: {error}", file=sys.stderr)
+    if commands := commands_of(config_settings):
+        try:
+            compile_kernels(ROOT / "src", commands)
+        except FAULTS as error:
+            print(f"no kernels are compiled: {error}", file=sys.stderr)
     return build_meta.build_editable(wheel_directory, None, metadata_directory)
 
 

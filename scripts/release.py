@@ -2,8 +2,8 @@
 
 The version must be the same in the package, in CITATION.cff and at the head of CHANGELOG.md, and no
 longer be called unreleased there. Then the sdist and two wheels are built: one for all platforms,
-and one with compiled kernels for this platform. Each is tried in an
-empty environment (``scripts/smoke.py``), and `twine` checks all files.
+and one with compiled kernels for this platform. Each is tried in an empty environment
+(``scripts/smoke.py``), and `twine` checks all files.
 """
 
 from __future__ import annotations

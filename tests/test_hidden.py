@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import pickle
 import random
 import re
 import tomllib
@@ -214,6 +215,9 @@ def test_hidden_is_asked_once_in_a_position(monkeypatch):
     monkeypatch.setattr(LiarsDice, "hidden", lambda self, s: asked.append(s) or ("theirs",))
     assert len(list(answer.situations())) > len(answer.positions.states)
     assert len(asked) == len(set(asked))
+    monkeypatch.undo()
+    again = pickle.loads(pickle.dumps(answer))  # with the fields that it knows
+    assert again.positions.visible(3) == answer.positions.visible(3)
 
 
 class Halved(KuhnPoker):

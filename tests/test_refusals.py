@@ -199,7 +199,7 @@ solve threes as=contest players=2 as=chase | the parameter 'as' is given twice
 solve threes dice=0 | dice must be from 1 to 23, not 0
 solve piglet as=contest players=2 | has no score
 solve pig as=chase target=1 | has no score
-solve threes as=cube | this game is a solitaire game; as=contest and as=chase are forms
+solve threes as=cube | this is a solitaire game; as=contest and as=chase are forms
 solve craps as=cube | is a solitaire game
 solve pig players=3 as=cube | this game has 3 players; write pig players=2 as=cube
 solve pig as=cube limit=0 | limit must be from 1 to 30
@@ -319,7 +319,9 @@ FILES = {
     "gameless.py": "class Own:\n    pass\n",
     "thawed.py": SHEET.replace("(frozen=True)", ""),
     "unmarked.py": SHEET.replace("@dataclass(frozen=True)\n", ""),
-    "untyped.py": SHEET.replace("@dataclass(frozen=True)\n", "").replace("size: int", "size"),
+    "untyped.py": SHEET.replace("@dataclass(frozen=True)\n", "").replace(
+        "size: int", "more: int = parameter(1)\n    size"
+    ),
     "foreign.py": "from rollwise import SAME",
     "shouting.py": "from rollwise import Pass",
     "impossible.csv": "5\n31\n",

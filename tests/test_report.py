@@ -335,6 +335,10 @@ def test_a_game_without_a_docstring_has_no_rules_in_words(tmp_path):
     assert "turn-based dice game" not in (tmp_path / "report.html").read_text(encoding="utf-8")
     told = paragraphs(find(str(sheet))(), paid=False)
     assert told == ["Thieves is for two players, and each wants to win."]
+    average = type("Mill", (Game,), {"players": 1, "objective": "average"})()
+    assert paragraphs(average) == [
+        "Mill is for one player, who wants the most points on average in the long run."
+    ]
     assert dataclass(frozen=True)(type("Alone", (Game,), {}))().description == ""
     assert dataclass(frozen=True)(type("More", (Pig,), {}))().description == Pig().description
 

@@ -159,8 +159,8 @@ _HOOKS.create_form = _when_called("rollwise.derive.forms", "create_form")
 def __getattr__(name: str) -> Any:
     if name in _HOME:
         return getattr(importlib.import_module(f"rollwise.{_HOME[name]}"), name)
-    is_module = not name.startswith("_") and importlib.util.find_spec(f"rollwise.{name}")
-    if is_module:
+    may_be_module = name.isidentifier() and not name.startswith("_")
+    if may_be_module and importlib.util.find_spec(f"rollwise.{name}"):
         return importlib.import_module(f"rollwise.{name}")
     raise AttributeError(f"module 'rollwise' has no attribute {name!r}")
 

@@ -610,8 +610,9 @@ class Game:
                 f"{type(self).__name__}: name is {shown(self.name)}; it must be a text of one line"
             )
         for kind in type(self).__mro__:
+            typed = inspect.get_annotations(kind)
             for name, value in vars(kind).items():
-                if isinstance(value, dataclasses.Field):
+                if isinstance(value, dataclasses.Field) and name not in typed:
                     raise ParameterError(
                         f"{self.name}: {name} is no parameter yet; write its type, as in "
                         f"{name}: int = ..."

@@ -126,7 +126,7 @@ class Cube(DerivedGame):
         name, inner = self.inner.name, self.inner
         if inner.players != 2 or inner.objective != "win":
             raise ParameterError(
-                f"{name}: as=cube is for games of two players, and this game is a solitaire game; "
+                f"{name}: as=cube is for two players, and this is a solitaire game; "
                 "as=contest and as=chase are forms of it"
             )
         if inner.endless == "lose":

@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, NoReturn
 
 import numpy as np
@@ -104,10 +104,17 @@ class Positions:
         return state_text(named_fields(self.game, self.states[position]))
 
     @cached_property
-    def visible(self) -> Callable[[int], dict[str, Any]]:
+    def _known(self) -> dict[int, dict[str, Any]]:
+        return {}
+
+    def visible(self, position: int) -> dict[str, Any]:
         """The fields that the mover sees in a position."""
         # many situations have one position: of Liar's Dice as many as there are paths of bids
-        return lru_cache(KNOWN)(lambda position: visible_part(self.game, self.states[position]))
+        if (sees := self._known.get(position)) is None:
+            sees = visible_part(self.game, self.states[position])
+            if len(self._known) < KNOWN:
+                self._known[position] = sees
+        return sees
 
     @cached_property
     def stake(self) -> float:

@@ -230,7 +230,11 @@ def paragraphs(game: Game, *, paid: bool = False) -> list[str]:
     paid : bool
         Whether it is played for payoffs.
     """
-    wanted = {"maximize": "the most points", "minimize": "the fewest points"}
+    wanted = {
+        "maximize": "the most points",
+        "minimize": "the fewest points",
+        "average": "the most points on average in the long run",
+    }
     aim = wanted.get(game.objective, "the largest payoff" if paid else "to win")
     whose = {1: "one player, who", 2: "two players, and each"}
     plain = f"{game.heading} is for {whose.get(game.players, f'{game.players} players, and each')}"
