@@ -82,10 +82,13 @@ def test_files_of_a_dishonest_writer_are_refused(game, tmp_path):
     for damaged, changes, says in (
         (frame, {"graph_hash": "0"}, "other rules"),
         (frame.head(3), {}, "damaged"),
+        (frame.drop("probability", "fraction", strict=False), {}, "damaged"),
+        (frame, {"low": "1/1e999999999"}, "damaged"),
+        (frame, {"found_by": "\x1b[2J"}, "has no found_by"),
         (frame, {"low": "much"}, "damaged"),
         (frame, {"high": 1}, "has no high"),
     ):
-        with pytest.raises(RefusedFile if says == "has no high" else SolutionFileError, match=says):
+        with pytest.raises(RefusedFile if "has no" in says else SolutionFileError, match=says):
             rewrite(damaged, **changes)
 
 

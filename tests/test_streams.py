@@ -46,6 +46,10 @@ def test_characters_that_a_stream_does_not_know_have_stand_ins(encoding, shown):
     assert all(text in done.stdout for text in shown)
 
 
+def test_a_name_in_a_message_controls_no_terminal():
+    assert "no file \\u001b[2J" in run_in("utf-8", "verify", "\x1b[2J").stderr
+
+
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252", "utf-8"])
 def test_json_is_json_on_every_stream(encoding, tmp_path):
     name = "é→\U0001f3b2"

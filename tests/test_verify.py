@@ -245,11 +245,14 @@ def test_an_equilibrium_is_verified_and_smaller_claims_are_not(tmp_path, exact):
     for name in names:
         write_parquet(frame.with_columns(pl.col(name) * 0.5), place, facts)
         assert "aren't proved" in verify(place, exact=exact).fault
+        with pytest.raises(SolutionFileError, match="aren't proved"):
+            rollwise.load(place)
     shifted = frame.with_columns(pl.col("win_probability.1") + 1e-9)
     write_parquet(shifted, place, facts)
     assert not verify(place, exact=exact).verified
     for changed, said in (
         (frame.drop("probability"), "its columns can't be read"),
+        (frame.with_columns(deviation_gain=pl.lit("none")), "its columns can't be read"),
         (frame.with_columns(pl.col("probability") * 0.75), "its probabilities don't add up to 1"),
     ):
         write_parquet(changed, place, facts)

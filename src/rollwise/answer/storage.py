@@ -240,7 +240,9 @@ def read_facts(path: Path, *, damaged: bool = False) -> dict[str, Any]:
     of_method = {EQUILIBRIUM: FACTS_OF_SEATS, HIDDEN: FACTS_OF_HIDDEN}
     more = of_method.get(str(facts.get("method")), FACTS_OF_VALUES)
     for name, kinds in (FACTS | more).items():
-        if name not in facts or not isinstance(facts[name], kinds):
+        fact = facts.get(name)
+        is_one = name in facts and isinstance(fact, kinds)
+        if not is_one or (isinstance(fact, str) and not fact.isprintable()):
             raise damaged_file(path, f"its description has no {name}")
     return facts
 
@@ -415,8 +417,10 @@ def read_equilibrium(
     *,
     max_states: int | None = None,
     progress: Progress | None = None,
-) -> tuple[Equilibrium, pl.DataFrame]:
-    """The equilibrium of a file with newly proved bounds, and the rows of the file.
+) -> tuple[Equilibrium, int | None]:
+    """The equilibrium of a file with newly proved bounds, and the first state with smaller ones.
+
+    The state is one where the file claims smaller bounds than the proved ones; None without one.
 
     The file gives the game, its parameters and the hash of its graph. The graph is built from the
     rules, and values and gains are proved anew.
@@ -437,9 +441,11 @@ def read_equilibrium(
     require_same(path, facts, graph)
     n = graph.players
     columns = [PLACE, "probability", *(f"{worth_column(graph)}.{seat}" for seat in range(n))]
+    claims = ["error_bound", "deviation_gain"]
     try:
-        frame = read_parquet(path, [*columns, "error_bound", "deviation_gain"])
+        frame = read_parquet(path, [*columns, *claims])
         action, chance, *shares = (frame[name].to_numpy() for name in columns)
+        claimed = [frame[name].to_numpy().astype(np.float64) for name in claims]
         probability, values = np.zeros(graph.n_actions), np.full((graph.n_states, n), np.nan)
         probability[action] = chance
         values[graph.action_state[action]] = np.column_stack(shares)
@@ -455,4 +461,12 @@ def read_equilibrium(
         raise damaged_file(path, "its description names components that aren't there")
     units = np.clip(Stakes.of(graph).units(values), 0.0, None)
     found = Found(probability, list(unsettled))
-    return proved(graph, game, found, spent, progress, claimed=units), frame
+    equilibrium = proved(graph, game, found, spent, progress, claimed=units)
+    states = graph.action_state[action]
+    for claim, bounds in zip(
+        claimed, (equilibrium.error_bounds, equilibrium.deviation_gains), strict=True
+    ):
+        doubtful = states[~(bounds[states].max(axis=1) <= claim)]
+        if len(doubtful):
+            return equilibrium, int(doubtful[0])
+    return equilibrium, None

@@ -199,9 +199,14 @@ def load(
     if facts["method"] == storage.HIDDEN:
         raise _of_hidden(path, "load")
     if facts["method"] == storage.EQUILIBRIUM:
-        equilibrium, _ = storage.read_equilibrium(
+        equilibrium, state = storage.read_equilibrium(
             path, facts, game, max_states=max_states, progress=progress
         )
+        if state is not None:
+            raise SolutionFileError(
+                f"{path}: its bounds at {equilibrium.graph.state_text(state)} aren't proved; "
+                "solve the game again and save it"
+            )
         return replace(Solution.of_equilibrium(equilibrium), tolerance=facts["tolerance"])
     how: dict[str, Any] = {"mode": mode, "max_states": max_states, "progress": progress}
     game, graph, seconds = storage.build_saved(path, facts, game, build, **how)
@@ -382,12 +387,11 @@ def _verify_seats(
     """Verify the file of an equilibrium: prove it anew, and compare the file's claims."""
     began = time.perf_counter()
     try:
-        equilibrium, frame = storage.read_equilibrium(path, facts, game, **how)
+        equilibrium, state = storage.read_equilibrium(path, facts, game, **how)
     except SolutionFileError as error:
         raise RefusedFile(str(error)) if "is damaged" in str(error) else error from None
     graph = equilibrium.graph
     _require_small(graph, exact)
-    state = _unproved(equilibrium, frame)
     fault = "" if state is None else f"its bounds at {graph.state_text(state)} aren't proved"
     if exact and not fault:
         fault = check_rules(equilibrium.game, claims_of(equilibrium))
@@ -406,21 +410,6 @@ def _verify_seats(
         {"build": build, "check": time.perf_counter() - began - build},
         equilibrium.deviation_gain,
     )
-
-
-def _unproved(equilibrium: Equilibrium, frame: pl.DataFrame) -> int | None:
-    """The first state with claimed bounds below the proved ones; None without one."""
-    states = equilibrium.graph.action_state[frame[storage.PLACE].to_numpy()]
-    pairs = (
-        ("error_bound", equilibrium.error_bounds),
-        ("deviation_gain", equilibrium.deviation_gains),
-    )
-    for name, bounds in pairs:
-        proved_now: NDArray[np.float64] = bounds[states].max(axis=1)
-        doubtful = states[~(proved_now <= frame[name].to_numpy())]
-        if len(doubtful):
-            return int(doubtful[0])
-    return None
 
 
 def claims_of(equilibrium: Equilibrium) -> Claims:

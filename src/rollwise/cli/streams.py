@@ -155,9 +155,11 @@ def write_json(text: str) -> None:
 
 
 def say(message: str) -> None:
-    """A line on standard error, if it can be had there."""
+    """A line on standard error, if it can be had there. Names in it control no terminal."""
+    line = " ".join(message.split())
+    line = "".join(char if char.isprintable() else _number(char) for char in line)
     with contextlib.suppress(OSError):
-        print("rollwise:", " ".join(message.split()), file=sys.stderr)
+        print("rollwise:", line, file=sys.stderr)
 
 
 def one_line(message: str) -> str:

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from rollwise.game import Game
 
 MOST_KEPT = 200e6  # bytes of kept answers
+FRACTION = re.compile(r"-?[0-9]+(/[0-9]+)?")
 NAMES = ("first", "second"), ("mover", "other")
 
 
@@ -234,6 +235,8 @@ def verify(
 
 def _examined(path: Path, game: Game | None, max_states: int | None) -> tuple[Answer, str]:
     """The answer of a file, and the reason for refusing it; empty if its bounds are proved."""
+    from polars.exceptions import PolarsError
+
     try:
         facts = storage.read_facts(path)
     except SolutionFileError as error:
@@ -250,7 +253,7 @@ def _examined(path: Path, game: Game | None, max_states: int | None) -> tuple[An
         low, high = (_number(facts[name]) for name in ("low", "high"))
         make = _tree_from if positions.is_hidden else _positions_from
         answer, fault = make(positions, frame, facts)
-    except (ValueError, TypeError, ArithmeticError, LookupError) as error:
+    except (ValueError, TypeError, ArithmeticError, LookupError, PolarsError) as error:
         raise RefusedFile(str(storage.damaged_file(path, str(error)))) from error
     if not fault and not (low <= answer.low and answer.high <= high):
         fault = (
@@ -262,7 +265,13 @@ def _examined(path: Path, game: Game | None, max_states: int | None) -> tuple[An
 
 def _number(text: str) -> Any:
     """A bound of a file: a fraction, or a double."""
-    return Fraction(text) if "." not in text and "e" not in text else float(text)
+    return float(text) if "." in text or "e" in text else _fraction(text)
+
+
+def _fraction(text: str) -> Fraction:
+    if not FRACTION.fullmatch(text):  # Python would write out the digits of 1e999999999
+        raise ValueError(f"{text[:20]!r} isn't a fraction")
+    return Fraction(text)
 
 
 def _tree_from(
@@ -275,7 +284,7 @@ def _tree_from(
     found = []
     for seat, name in zip(tree.seats, NAMES[0], strict=True):
         column = frame.filter(frame["player"] == name)["fraction" if is_exact else "probability"]
-        shares = [Fraction(text) if is_exact else float(text) for text in column.to_list()]
+        shares = [_fraction(text) if is_exact else float(text) for text in column.to_list()]
         if len(shares) != seat.n_sequences - 1:
             raise ValueError(f"it has {len(shares)} actions of the {name} player")
         one: list[Any] = [Fraction(1) if is_exact else 1.0]

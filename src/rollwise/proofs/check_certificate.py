@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple, TypeAlias
 
 from rollwise.errors import RefusedFile
+from rollwise.faults import one_line
 
 MAGIC = "rollwise-certificate 1"
 LONGEST = 1 << 26  # bytes of a line
@@ -199,7 +200,7 @@ class Certificate:
         return name, dict(part.split("=", 1) for part in typed)
 
     def refused(self, why: str) -> RefusedFile:
-        return RefusedFile(f"line {self.line}: {why}")
+        return RefusedFile(f"line {self.line}: {one_line(why)}")
 
     def _read(self) -> str:
         line = self.file.readline(LONGEST)
@@ -384,10 +385,11 @@ def _ahead(c: Certificate, p: Position, bounds: list[list[int]], role: int, way:
 
 
 def is_certificate(path: Path) -> bool:
-    """Whether a file begins as a certificate does."""
+    """Whether a file begins as a certificate does, of whichever version."""
+    begin = MAGIC.encode().rstrip(b"0123456789")
     try:
         with path.open("rb") as file:
-            return file.read(len(MAGIC)) == MAGIC.encode()
+            return file.read(len(begin)) == begin
     except OSError:
         return False
 
