@@ -9,12 +9,14 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from cli_runner import output, run
 from stakes import Gammons
 
+from rollwise.answer.found_states import identity_of
 from rollwise.answer.layer_folder import LayerFolder, open_folder
 from rollwise.answer.solve_by_layers import solve_by_layers
 from rollwise.answer.verify import load, verify_layers
@@ -25,6 +27,7 @@ from rollwise.games.royal_ur import RoyalUr
 from rollwise.games.super_six import SuperSix
 from rollwise.games.yahtzee import Yahtzee
 from rollwise.machine import memory_limits
+from rollwise.machine.neighbours import read_file
 
 pytestmark = pytest.mark.needs_jit
 
@@ -144,7 +147,7 @@ def test_folders_that_are_refused(tmp_path: Path) -> None:
     facts = json.loads(text)
     del facts["manifest_checksum"]
     manifest.write_text(json.dumps({**facts, "rules": "0123"}))
-    refused("of other rules of pig: they were changed since")
+    refused("of other rules of pig: they, or the version of Python, were changed since")
     manifest.write_text(json.dumps({**facts, "rollwise": "0.1.0", "rules": "0123"}))
     assert load(tmp_path, game).value > 0  # whose names for rules may be others
     manifest.write_text(text[:-40])
@@ -163,6 +166,47 @@ def test_folders_that_are_refused(tmp_path: Path) -> None:
     (tmp_path / "nothing").mkdir()
     with pytest.raises(SolutionFileError, match="holds no answer"):
         load(tmp_path / "nothing", game)
+
+
+SHEET = """
+from dataclasses import dataclass
+from typing import NamedTuple
+from rollwise import PASS, WIN, Game
+
+class Walked(NamedTuple):
+    steps: int
+
+@dataclass(frozen=True)
+class Road:
+    end: int
+    def is_long(self):
+        return self.end > 5
+
+ROAD = Road(6)
+
+class Walk(Game):
+    def start(self):
+        return Walked(0)
+    def progress(self, s):
+        return s.steps
+    def actions(self, s):
+        return (1, 2)
+    def outcomes(self, s, action):
+        yield 1, WIN if s.steps > 3 and ROAD.is_long() else PASS, Walked(s.steps + action)
+"""
+
+
+def test_the_rules_of_a_folder_have_any_module_name_and_other_functions_are_others(tmp_path: Path):
+    """The command line reads a sheet by its path, and Python imports it."""
+
+    def identity(text: str, name: str) -> dict[str, Any]:
+        (tmp_path / "walk.py").write_text(text)
+        return identity_of(read_file(name, tmp_path / "walk.py").Walk())
+
+    found = identity(SHEET, "walk")
+    assert found["rules"]
+    assert identity(f"{SHEET}# a note", "rollwise_rules_walk_1") == found
+    assert identity(SHEET.replace("> 5", "> 7"), "walk") != found
 
 
 def test_what_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

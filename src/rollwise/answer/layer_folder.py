@@ -566,8 +566,8 @@ def _require_same(place: Path, found: Mapping[str, Any], asked: Mapping[str, Any
         return
     if found["rules"] != asked["rules"]:
         raise SolutionFileError(
-            f"{place} is of other rules of {asked['game']}: they were changed since; choose "
-            "another folder"
+            f"{place} is of other rules of {asked['game']}: they, or the version of Python, were "
+            "changed since; choose another folder"
         )
 
 

@@ -105,15 +105,21 @@ def is_place(value: Any) -> bool:
     return file is not None and is_users(file)
 
 
-def key_of(functions: Mapping[str, Function], *facts: Any, keeps: bool = True) -> Key:
+def key_of(
+    functions: Mapping[str, Function], *facts: Any, keeps: bool = True, by_name: bool = True
+) -> Key:
     """The key of functions, with all values reached from them, and of further facts.
 
     Parameters
     ----------
     keeps : bool
         Values identified by their address stay alive, so that the key holds in this process.
+    by_name : bool
+        The names of users' modules count, since compiled code has them. A rule sheet that is
+        imported has another name than one that is read by its path. Without names, the functions of
+        users' classes count.
     """
-    encoder = _Encoder(keeps)
+    encoder = _Encoder(keeps, by_name)
     parts = [encoder.encoded(fact) for fact in facts]
     parts += [encoder.mapping(functions.items())]
     text = hashlib.blake2b(_joined("key", parts), digest_size=20).hexdigest()
@@ -146,8 +152,8 @@ class _Encoder:
         See `Key`.
     """
 
-    def __init__(self, keeps: bool = True) -> None:
-        self.lasts, self._keeps = True, keeps
+    def __init__(self, keeps: bool, by_name: bool) -> None:
+        self.lasts, self._keeps, self._by_name = True, keeps, by_name
         self._met: dict[int, int] = {}  # functions, by address
 
     def encoded(self, value: Any, names: Iterable[str] = ()) -> bytes:
@@ -194,7 +200,8 @@ class _Encoder:
             return self._function(helper or value)
         if isinstance(value, types.ModuleType) or is_place(value):
             read = self.mapping(parts_read(value, names).items(), names)
-            return _joined("module", [value.__name__.encode(), read])
+            name = "" if self._leaves_out(value.__name__) else value.__name__
+            return _joined("module", [name.encode(), read])
         return None
 
     def _of_class(self, value: Any) -> bytes | None:
@@ -242,7 +249,22 @@ class _Encoder:
         return _joined("namedtuple", [self._place(kind), *parts])
 
     def _place(self, value: Any) -> bytes:
-        return self.encoded((value.__module__, value.__qualname__))
+        if not self._leaves_out(value.__module__):
+            return self.encoded((value.__module__, value.__qualname__))
+        members = {
+            f"{base.__qualname__}.{name}": run_by(member)
+            for base in value.__mro__
+            for name, member in vars(base).items()
+            if helper_of(run_by(member)) is not None
+        }
+        return _joined("class", [self.encoded(value.__qualname__), self.mapping(members.items())])
+
+    def _leaves_out(self, name: str) -> bool:
+        """Whether the name of a module doesn't count."""
+        if self._by_name or name.partition(".")[0] in VERSIONED:
+            return False
+        file = getattr(sys.modules.get(name), "__file__", None)
+        return name == "__main__" if file is None else is_users(file)
 
     def _code(self, code: types.CodeType) -> bytes:
         variables = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
