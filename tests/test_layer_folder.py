@@ -20,7 +20,7 @@ from rollwise.answer.found_states import identity_of
 from rollwise.answer.layer_folder import LayerFolder, open_folder
 from rollwise.answer.solve_by_layers import solve_by_layers
 from rollwise.answer.verify import load, verify_layers
-from rollwise.errors import SolutionFileError, UnknownState, UsageError
+from rollwise.errors import RefusedFile, SolutionFileError, UnknownState, UsageError
 from rollwise.game import Game
 from rollwise.games.pig import Pig
 from rollwise.games.royal_ur import RoyalUr
@@ -148,6 +148,12 @@ def test_folders_that_are_refused(tmp_path: Path) -> None:
     del facts["manifest_checksum"]
     manifest.write_text(json.dumps({**facts, "rules": "0123"}))
     refused("of other rules of pig: they, or the version of Python, were changed since")
+    layers = [{**facts["layers"][0], "n_actions": "x"}, *facts["layers"][1:]]
+    for change in ({"game": 3}, {"start": 2**70}, {"extremes": [-1]}, {"layers": layers}):
+        manifest.write_text(json.dumps({**facts, **change}))
+        refused("is damaged")
+        with pytest.raises(RefusedFile, match="is damaged"):
+            verify_layers(tmp_path, game)
     manifest.write_text(json.dumps({**facts, "rollwise": "0.1.0", "rules": "0123"}))
     assert load(tmp_path, game).value > 0  # whose names for rules may be others
     manifest.write_text(text[:-40])

@@ -20,7 +20,7 @@ import os
 import shutil
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import IO, Any
 
@@ -178,6 +178,12 @@ SUMS = "block_sums"
 OF_ITSELF = ',\n "manifest_checksum": "'  # the last entry of the manifest
 ALL, START = "all", "start"  # the states of an answer to keep
 ABOUT = ("start", "n_outcomes", "n_roots", "merging", "extremes")  # of layers
+# The content of a manifest, with types.
+FACTS: dict[str, Any] = {
+    **{"game": str, "parameters": dict, "rules": str | None, "rollwise": str},
+    **{"start": int, "n_outcomes": int, "n_roots": int, "merging": bool, "extremes": list},
+    **{"states_checksum": str, "block_rows": int, "first_rows": dict, "layers": list},
+}
 
 
 class LayerFolder(LayerAnswers):
@@ -497,15 +503,17 @@ def open_folder(place: Path, game: Game | None = None, *, to_write: bool = False
         for i, layer in enumerate(layers):
             if "checksum" in layer:
                 made.checksums[i] = str(layer["checksum"])
-                names = LayerFacts.__dataclass_fields__
-                made.counted[i] = LayerFacts(**{name: layer[name] for name in names})
+                counts = {f.name: type(f.default)(layer[f.name]) for f in fields(LayerFacts)}
+                made.counted[i] = LayerFacts(**counts)
         made.known = frozenset(made.checksums)
+        if not all(row in range(indptr[-1]) for row in (made.start, *manifest["extremes"])):
+            raise ValueError(f"{MANIFEST} names states that aren't there")
         made.first_rows = {int(label): list(map(int, row)) for label, row in rows.items()}
         if game is not None:
             made.require(game)
         if to_write and not made.has_its_states:
             raise ValueError("states.npy holds other states than were found")
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
         if isinstance(error, OSError) and error.errno in NOT_ALLOWED:
             raise write_error(place, error) if to_write else _unreadable(place, error) from error
         raise damaged(place, error, MANIFEST) from error
@@ -534,6 +542,8 @@ def read_manifest(place: Path) -> dict[str, Any]:
         checksum = manifest.pop("manifest_checksum", None)  # older folders have none
         if checksum is not None and rest != f'{_text_checksum(content)}"\n}}\n':
             raise ValueError("it was changed after it was written")
+        if not all(isinstance(manifest[name], kind) for name, kind in FACTS.items()):
+            raise TypeError("it has values of other types")
     except FileNotFoundError:
         remedy = f"it has no {MANIFEST}; `rollwise solve GAME --by-layer --save FOLDER` writes one"
         if (place / RECORD).exists():
