@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
 from cli_runner import output, run
 from stakes import Gammons
 
-from rollwise.answer.found_states import identity_of
+from rollwise.answer import found_states
+from rollwise.answer.found_states import FoundStates, identity_of
 from rollwise.answer.layer_folder import LayerFolder, open_folder
 from rollwise.answer.solve_by_layers import solve_by_layers
 from rollwise.answer.verify import load, verify_layers
@@ -104,6 +107,27 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_bytes(
         folder = tmp_path / str(when)
         stopped_and_resumed(game, folder, monkeypatch, when)
         assert bytes_of(folder) == known
+
+
+@pytest.mark.parametrize(
+    ("method", "message"),
+    [
+        ((LayerFolder, "keep"), r"stopped after 0 of \d+ layers; --resume goes on with those in"),
+        ((FoundStates, "finish"), r"stopped before all states were found; --resume goes on"),
+    ],
+    ids=["layers", "states"],
+)
+def test_an_interruption_names_the_saved_work(
+    method: tuple[type, str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = ("solve", "pig", "target=6", "--by-layer", "--save", str(tmp_path))
+    with monkeypatch.context() as patched:
+        patched.setattr(found_states, "BETWEEN_RECORDS", 0.0)
+        patched.setattr(*method, mock.Mock(side_effect=KeyboardInterrupt))
+        stopped = run(*asked)
+    assert stopped.returncode == 130
+    assert re.search(message, stopped.stderr), stopped.stderr
+    assert run(*asked, "--resume").returncode == 0
 
 
 def written(manifest: Path) -> int:

@@ -119,11 +119,20 @@ def solve_by_layers(
         work = ByLayer(layers, answers, progress)
     try:
         work.run()
+    except KeyboardInterrupt as stop:
+        if isinstance(answers, LayerFolder):
+            done = f"{len(answers.checksums):,} of {len(layers):,} layers"
+            stop.add_note(f"after {done}; {_resuming()} goes on with those in {place}")
+        raise
     finally:
         answers.close()
     if np.isinf(answers.values_of(np.array([layers.start]))[0]):
         raise EndlessPlay(f"{title_of(game.name, game.parameters)}: {NO_END}")
     return _answer(game, layers, answers, keep, seconds | work.seconds)
+
+
+def _resuming() -> str:
+    return spelled(python="resume=True", command_line="--resume")
 
 
 def _check_choices(save: str | Path | None, pool: Pool | None, keep: str) -> None:
@@ -156,7 +165,7 @@ def _opened(
     """
     if place is None:
         return None
-    more = spelled(python="resume=True", command_line="--resume")
+    more = _resuming()
     if not (place / MANIFEST).exists():
         if (place / RECORD).exists() and not resume:
             raise UsageError(
@@ -229,8 +238,14 @@ def _begun(
         has_throws = layers.rules.has_throws
         answers = LayerAnswers.in_memory(layers.indptr, layers.start, room, has_throws=has_throws)
         return layers, answers
-    with finding_states(place, game) as states:
-        layers, states_checksum = find(states), states.finish()
+    try:
+        with finding_states(place, game) as states:
+            layers, states_checksum = find(states), states.finish()
+    except KeyboardInterrupt as stop:
+        if (place / RECORD).exists():
+            remedy = f"{_resuming()} goes on with those in {place}"
+            stop.add_note(f"before all states were found; {remedy}")
+        raise
     facts = {name: getattr(layers, name) for name in ABOUT if name != "extremes"}
     facts |= {"extremes": layers.extremes.tolist(), "states_checksum": states_checksum}
     made = begin_folder(place, game, layers.indptr, layers.progress, facts)
