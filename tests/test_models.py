@@ -249,7 +249,11 @@ def test_a_model_says_how_its_numbers_were_rounded(tmp_path):
         (HEAD.format("MDP").replace("3", "4") + BODY, "3 of 4 choices"),
         (HEAD.format("MDP") + BODY.replace("\t\t0 : 1\n", ""), "has no branch"),
         (HEAD.format("MDP") + BODY.replace("0 : 1", "0 : 0"), "add up to 0, and not to 1"),
-        (HEAD.format("MDP") + BODY.replace("0 : 1", "0 : -1\n\t\t1 : 2"), "a chance is -1"),
+        (
+            HEAD.format("MDP") + BODY.replace("0 : 1", "0 : -1\n\t\t1 : 2"),
+            "a chance in the .* is -1",
+        ),
+        (HEAD.format("MDP") + BODY.replace("0 : 1", "0 : " + "9" * 400), "is 9+...; it must be"),
         ("", "no @model"),
     ],
 )

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.errors import ModelFileError
+from rollwise.faults import one_line
 from rollwise.graph.naming import OF_THROWS, RESERVED
 from rollwise.parameters import WORD
 
@@ -144,12 +145,15 @@ class Model:
                 f"{name}: a branch leads from the state {state[b]} to {target[b]}, and there are "
                 f"{n:,} states"
             )
-        size = np.array([float(part) for part in chances])
         if not 0 <= start < n:
             raise ModelFileError(f"{name}: its start is the state {start}, of {n:,} states")
-        if np.any(~(size >= 0)):
-            least = float(size.min())
-            raise ModelFileError(f"{name}: a chance is {least:g}; it must be from 0 to 1")
+        for k, part in enumerate(chances):
+            if not 0 <= part <= 2:  # sums that are off by rounding are scaled
+                where = f"a chance in the state {state[np.argmax(index == k)]}"
+                raise ModelFileError(
+                    f"{name}: {where} is {one_line(str(part))}; it must be from 0 to 1"
+                )
+        size = np.array([float(part) for part in chances])
         numbers = {key: np.asarray(given, np.float64) for key, given in (rewards or {}).items()}
         for key, given in numbers.items():
             if not np.isfinite(given).all():
