@@ -672,6 +672,7 @@ def changed(**rules):
         (changed(players=1), UsageError, "not 1; leave hidden numbers out of the state"),
         (changed(objective="maximize"), UsageError, "gains the loss of the other"),
         (changed(hidden=lambda self, s: ("his",)), RulesError, "hidden() names 'his'; the fields"),
+        (changed(hidden=lambda self, s: None), RulesError, "hidden() names None; the fields"),
         (changed(actions=lambda self, s: ()), RulesError, "a player has no action"),
         (changed(together=lambda self, s: ()), RulesError, "don't go together; let one player"),
         (changed(throws=lambda self, s: [(1, 1)]), RulesError, "throws() can't be hidden"),

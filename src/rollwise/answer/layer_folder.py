@@ -503,8 +503,10 @@ def open_folder(place: Path, game: Game | None = None, *, to_write: bool = False
         for i, layer in enumerate(layers):
             if "checksum" in layer:
                 made.checksums[i] = str(layer["checksum"])
-                counts = {f.name: type(f.default)(layer[f.name]) for f in fields(LayerFacts)}
-                made.counted[i] = LayerFacts(**counts)
+                counts = [layer[field.name] for field in fields(LayerFacts)]
+                if not all(isinstance(count, int) for count in counts):
+                    raise ValueError(f"{MANIFEST} has counts of a layer that aren't numbers")
+                made.counted[i] = LayerFacts(*counts)
         made.known = frozenset(made.checksums)
         if not all(row in range(indptr[-1]) for row in (made.start, *manifest["extremes"])):
             raise ValueError(f"{MANIFEST} names states that aren't there")

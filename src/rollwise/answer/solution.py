@@ -25,6 +25,7 @@ from rollwise.game import Game, heading_of
 from rollwise.graph import THROW, StateGraph, win_probability
 from rollwise.graph.view import TIED, worth_name
 from rollwise.hooks import HOOKS
+from rollwise.machine.atomic_files import path_of
 from rollwise.methods import DEFAULT
 from rollwise.methods.result import MethodResult, Status, best_bounds
 from rollwise.numbers.printed import (
@@ -463,7 +464,7 @@ class Solution:
         """
         from rollwise.answer.layered_states import open_states
 
-        return cls.of_layers(*open_states(Path(folder), game))
+        return cls.of_layers(*open_states(path_of(folder), game))
 
     @classmethod
     def of_graph(cls, graph: StateGraph, game: Game | None = None) -> Solution:
@@ -1016,7 +1017,7 @@ class Solution:
         from rollwise.answer.storage import save
 
         self.require_answer("a saved solution")
-        save(self.whole(), Path(path))
+        save(self.whole(), path_of(path))
 
     def said_of(self, state: int) -> list[str]:
         """Further facts about a position, a line each."""

@@ -40,6 +40,7 @@ from rollwise.game import Game, require_game
 from rollwise.graph import title_of
 from rollwise.graph.endings import NO_END
 from rollwise.machine import memory_limits
+from rollwise.machine.atomic_files import path_of
 from rollwise.numbers.printed import how_many
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def solve_by_layers(
         raise UsageError("resume continues a run from its folder; give the folder as save")
     _check_choices(save, pool, keep)
     began = time.perf_counter()
-    place = None if save is None else Path(save)
+    place = None if save is None else path_of(save)
     folder = _opened(game, place, resume, progress)
     layers, answers = _begun(game, place, folder, max_states, progress, keep, pool)
     seconds = {"states": time.perf_counter() - began}

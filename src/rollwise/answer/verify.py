@@ -37,7 +37,7 @@ from rollwise.graph import NO_THROW, StateGraph, sign_of, title_of
 from rollwise.graph.choices import fold_actions
 from rollwise.graph.naming import in_fields, state_text
 from rollwise.hooks import InWords
-from rollwise.machine.atomic_files import checksum_of
+from rollwise.machine.atomic_files import checksum_of, path_of
 from rollwise.machine.parquet_files import is_whole, read_parquet
 from rollwise.proofs.certificate_files import Summary, same_game, write_certificate
 from rollwise.proofs.check import unproved
@@ -191,7 +191,7 @@ def load(
         The file is damaged, or was made for other rules, or its values are further off than
         it says; or it names a game that isn't installed.
     """
-    path = Path(path)
+    path = path_of(path)
     if path.is_dir():
         game = storage.installed(path, open_folder(path).about) if game is None else game
         return Solution.open(path, game)
@@ -269,7 +269,7 @@ certificate
     UsageError
         The graph is too large for exact arithmetic.
     """
-    path = Path(path)
+    path = path_of(path)
     if path.is_dir():
         if exact:
             raise UsageError("exact arithmetic is for files, and not for folders of layers")
@@ -558,7 +558,7 @@ def verify_layers(
     SolutionFileError
         It lacks layers; or it is of another game, or of other rules.
     """
-    place = Path(folder)
+    place = path_of(folder)
     try:
         stored = open_folder(place)
     except SolutionFileError as error:

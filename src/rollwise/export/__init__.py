@@ -16,7 +16,7 @@ from rollwise.export.data import write_json, write_npz, write_parquet
 from rollwise.export.models import one_chooser, write_drn, write_prism, write_umb
 from rollwise.export.programs import PROGRAMS, write_program
 from rollwise.graph import StateGraph
-from rollwise.machine.atomic_files import write_atomically
+from rollwise.machine.atomic_files import path_of, write_atomically
 from rollwise.many.seats import Stakes
 
 MODELS: dict[str, Callable[[StateGraph, Path], None]] = {
@@ -68,7 +68,7 @@ def export(
     plain = throws_as_fields(solution.graph)
 
     def written(write: Callable[[Any, Path], None], content: object) -> None:
-        write_atomically(Path(path), lambda place: write(content, place))
+        write_atomically(path_of(path), lambda place: write(content, place))
 
     plan = None if against is None else policies.find(against)
     if form in MODELS:

@@ -34,7 +34,7 @@ from rollwise.hidden.reading import DEAL, TOGETHER, Positions, read
 from rollwise.hidden.stochastic import Matrices, Plan
 from rollwise.hidden.tree import unfold
 from rollwise.hooks import InWords
-from rollwise.machine.atomic_files import write_atomically
+from rollwise.machine.atomic_files import path_of, write_atomically
 from rollwise.machine.parquet_files import read_parquet, require_parquet, write_parquet
 from rollwise.machine.user_cache import answers_folder, make_room
 
@@ -75,7 +75,7 @@ def save(answer: Answer, path: str | Path, *, kept: bool = False) -> None:
     """
     import polars as pl
 
-    path, positions = Path(path), answer.positions
+    path, positions = path_of(path), answer.positions
     require_parquet(path)
     if isinstance(answer, TreeAnswer):
         rows = list(_of_tree(answer))
@@ -143,7 +143,7 @@ def load(path: str | Path, game: Game | None = None, max_states: int | None = No
         The file is damaged, for other rules, or its strategies don't prove its bounds.
     """
     try:
-        answer, fault = _examined(Path(path), game, max_states)
+        answer, fault = _examined(path_of(path), game, max_states)
     except RefusedFile as error:
         raise SolutionFileError(str(error)) from error
     if fault:
@@ -227,7 +227,7 @@ def verify(
         It isn't an answer in fractions.
     """
     started = time.perf_counter()
-    answer, fault = _examined(Path(path), game, max_states)
+    answer, fault = _examined(path_of(path), game, max_states)
     if exact and not answer.is_exact:
         raise UsageError(f"{path} has no fractions; verify it without exact arithmetic")
     return Checked(answer, fault, time.perf_counter() - started)

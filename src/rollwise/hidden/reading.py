@@ -210,13 +210,14 @@ def visible_part(game: Game, state: Any) -> dict[str, Any]:
     """The fields of a state that the mover sees, by name."""
     fields = named_fields(game, state)
     with running(RulesError, f"{game.name}: hidden({state_text(fields)})"):
-        unseen = game.hidden(state)
-        unseen = (unseen,) if isinstance(unseen, str) else tuple(unseen)
+        given: Any = game.hidden(state)
+        is_one = isinstance(given, str) or not isinstance(given, Iterable)
+        unseen = (given,) if is_one else tuple(given)
     for name in unseen:
         if name not in state._fields:
             raise RulesError(
                 f"{game.name}: hidden() names {shown(name)}; the fields are "
-                f"{', '.join(state._fields)}"
+                f"{', '.join(state._fields)}, and () hides none"
             )
     return {name: field for name, field in fields.items() if name not in unseen}
 

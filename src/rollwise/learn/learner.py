@@ -40,6 +40,7 @@ from rollwise.learn.learned import (
     read_game_record,
     save_learner,
 )
+from rollwise.machine.atomic_files import path_of
 from rollwise.machine.interrupts import held_back
 from rollwise.numbers.given import whole_number
 from rollwise.numbers.randomness import seed_of, stream
@@ -270,7 +271,7 @@ class Learner:
 
     def save(self, path: str | Path) -> None:
         """Write all of the learner's state to a file, all at once or not at all."""
-        save_learner(self, Path(path))
+        save_learner(self, path_of(path))
 
     @classmethod
     def load(cls, path: str | Path, graph: StateGraph) -> Learner:
@@ -281,7 +282,7 @@ class Learner:
         LearnerFileError
             The file is damaged, or belongs to other rules.
         """
-        return load_learner(Path(path), graph, cls)
+        return load_learner(path_of(path), graph, cls)
 
 
 def learn(

@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from rollwise.errors import OutputError, UsageError
+from rollwise.errors import OutputError, UsageError, another_kind
 
 SUFFIX = ".rollwise.part"  # of unfinished files
 PROGRAMS = (".py", ".ipynb")
@@ -36,6 +36,23 @@ PATIENCE = 86400.0
 STREAMS = ("/dev/fd/", "/dev/std", "/proc/")
 ROWS_AT_ONCE = 1 << 22  # in a step of a checksum
 FAILED_RUNS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+
+
+def path_of(path: str | os.PathLike[str]) -> Path:
+    """The path given by a user of Python.
+
+    Raises
+    ------
+    UsageError
+        It isn't text or a path.
+    """
+    try:
+        found = Path(path)
+    except TypeError:
+        raise another_kind("a path is wanted, such as 'pig.parquet'", path) from None
+    if "\0" in str(found):
+        raise UsageError(f"{str(found)!r} is no path: it holds a NUL")
+    return found
 
 
 def check_place(path: Path | None) -> None:
@@ -304,7 +321,7 @@ class HtmlPage:
         UsageError, OutputError
             The name doesn't end in .html, or the file can't be written.
         """
-        target = Path(path)
+        target = path_of(path)
         if target.suffix not in (".html", ".htm"):
             raise UsageError(f"{target}: the name of a {self.what} must end in .html")
         check_place(target)

@@ -26,7 +26,7 @@ from rollwise.game import Game
 from rollwise.graph.layout import field_words
 from rollwise.graph.naming import in_fields, state_text, title_of
 from rollwise.graph.view import sign_of
-from rollwise.machine.atomic_files import write_atomically
+from rollwise.machine.atomic_files import path_of, write_atomically
 from rollwise.numbers.shares import brought
 from rollwise.proofs.check_certificate import (
     EACH,
@@ -424,7 +424,7 @@ def write_certificate(
                 print(writer.moves(state, throws, table), file=within if k else own)
             at += len(found) - 1
         told("certificate: writing the file", 0, None)
-        return _put_together(writer, ranks, (own, within), Path(path))
+        return _put_together(writer, ranks, (own, within), path_of(path))
 
 
 def _state_text(game: Game, state: Any) -> str:
