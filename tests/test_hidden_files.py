@@ -6,6 +6,7 @@ import io
 import json
 import re
 from fractions import Fraction
+from unittest import mock
 
 import polars as pl
 import pytest
@@ -199,6 +200,12 @@ def test_answers_are_kept_between_runs(tmp_path, monkeypatch):
     assert output("solve", "kuhn-poker").splitlines()[:-1] == shown[:-1]
     assert "kept from" in output("solve", "kuhn-poker")
     assert "kept from" not in output("solve", "kuhn-poker", "--no-cache")
+    with monkeypatch.context() as patched:  # as on a disk that is read-only
+        patched.setattr("os.utime", mock.Mock(side_effect=PermissionError))
+        assert "kept from" in output("solve", "kuhn-poker")
+    file.unlink()
+    file.mkdir()
+    assert output("solve", "kuhn-poker").splitlines()[:-1] == shown[:-1]
 
 
 def test_answers_without_a_list_of_histories_are_not_saved(tmp_path):

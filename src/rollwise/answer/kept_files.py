@@ -283,7 +283,8 @@ def _read(path: Path, made_of: Callable[[dict[str, Any]], Kept]) -> Kept | None:
         return None
     try:
         arrays, (facts,) = read_arrays(path, "facts")
-        os.utime(path)  # it was used
+        with contextlib.suppress(OSError):  # the cache may be read-only
+            os.utime(path)  # it was used
         return made_of({**arrays, **facts})
     except Exception:  # damaged in some way, and useless
         with contextlib.suppress(OSError):

@@ -163,13 +163,15 @@ def kept_or_solved(
     # the key has the rules and our own source, so that a changed program solves anew
     key = hashlib.blake2b(f"{hash_of(positions)} {sources()}".encode(), digest_size=20).hexdigest()
     place = folder / f"{re.sub(r'[^0-9a-zA-Z-]', '_', game.name)[:60]}-{key}.parquet"
-    if place.exists():
+    if place.is_file():
         try:
             answer = load(place, game, max_states)
         except SolutionFileError:
-            place.unlink(missing_ok=True)  # damaged
+            with contextlib.suppress(OSError):
+                place.unlink()  # damaged
         else:
-            os.utime(place)
+            with contextlib.suppress(OSError):  # the cache may be read-only
+                os.utime(place)
             return replace(answer, seconds={"read": time.perf_counter() - began})
     answer = solve(game, max_states=max_states, progress=progress, positions=positions)
     answer.seconds["read"] = reading
