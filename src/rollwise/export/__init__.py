@@ -50,7 +50,7 @@ def export(
         The policy of all players but the first, as in `rollwise.evaluate`. A model or a program
         then has one chooser (an MDP).
     program : {"linear-programming", "mixed-integer"}
-        The program of lp and mps.
+        The program of lp and mps. With two players the first one may miss the values.
 
     Raises
     ------

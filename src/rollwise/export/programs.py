@@ -114,7 +114,8 @@ def _named(graph: StateGraph, kind: str, note: str) -> Named:
     if note:
         head.append(note)
     elif kind == "linear-programming" and graph.players == 2:
-        head.append("With two players the least sum may miss the values: see the case study")
+        remedy = "a mixed-integer program has them"
+        head.append(f"With two players the least sum may miss the values; {remedy}")
     return Named(program, columns, rows, head)
 
 
