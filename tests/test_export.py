@@ -14,6 +14,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 import polars as pl
 import pytest
+from cli_runner import output
 from little_games import Ladder, Shortest
 
 import rollwise
@@ -259,6 +260,16 @@ def test_solvers_find_the_values_in_the_program(tmp_path, game, program, form, s
     assert bool(chosen) is (program == "mixed-integer")
     for name in chosen & {"r_4_1_2_0_throw", "r_4_1_2_0_stop"}:
         assert name == "r_4_1_2_0_stop"
+
+
+@pytest.mark.parametrize(
+    ("options", "is_warned"),
+    [("", True), ("--program mixed-integer", False), ("--against optimal", False)],
+)
+def test_a_program_that_may_miss_the_values_says_so(tmp_path, options, is_warned):
+    words = f"export piglet target=4 --to lp --out program.lp {options}".split()
+    told = output(*words, cwd=tmp_path)
+    assert ("may miss the values" in told) is is_warned
 
 
 @pytest.mark.parametrize("program", ["linear-programming", "mixed-integer"])

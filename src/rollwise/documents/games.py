@@ -393,9 +393,12 @@ class Exported(GameDocument, frozen=True, kw_only=True, tag="rollwise/export/1")
     states: int
     actions: int
     outcomes: int
+    note: Annotated[Maybe[str], about("of a program that may miss the values")] = UNSET
 
     def blocks(self) -> Iterator[str | Rows]:
         yield f"wrote {self.file}; the game has {sizes_text(self)}"
+        if self.note is not UNSET:
+            yield f"  {self.note}"
 
 
 class Plotted(GameDocument, frozen=True, kw_only=True, tag="rollwise/plot/1"):

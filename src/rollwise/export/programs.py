@@ -73,6 +73,13 @@ def write_program(graph: StateGraph, path: Path, form: str, kind: str, note: str
         (_lp if form == "lp" else _mps)(named, out)
 
 
+def caution(players: int, kind: str) -> str:
+    """A note on a program whose solution may not have the values; empty where it has them."""
+    if kind != "linear-programming" or players != 2:
+        return ""
+    return "With two players the least sum may miss the values; a mixed-integer program has them"
+
+
 def _named(graph: StateGraph, kind: str, note: str) -> Named:
     texts = ["_".join(map(_number, row)) for row in graph.states.tolist()]
     labels = graph.action_label.tolist()
@@ -111,11 +118,8 @@ def _named(graph: StateGraph, kind: str, note: str) -> Named:
             f"Play may go on for ever. {STAYS}: the player stays for ever. Positions among which a "
             "player can stay have one variable, named by the first of them"
         )
-    if note:
+    if note := note or caution(graph.players, kind):
         head.append(note)
-    elif kind == "linear-programming" and graph.players == 2:
-        remedy = "a mixed-integer program has them"
-        head.append(f"With two players the least sum may miss the values; {remedy}")
     return Named(program, columns, rows, head)
 
 

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple, TypeAlias
 
 from rollwise.errors import RefusedFile
-from rollwise.faults import one_line
 
 MAGIC = "rollwise-certificate 1"
 LONGEST = 1 << 26  # bytes of a line
+LONGEST_FAULT = 300  # letters of a message
 DIGITS = 100_000  # of a number
 EACH = 500  # positions between two reports of progress
 MOST = {"players": 1000, "positions": 2 * 10**9, "rows": 10**6}
@@ -200,7 +200,7 @@ class Certificate:
         return name, dict(part.split("=", 1) for part in typed)
 
     def refused(self, why: str) -> RefusedFile:
-        return RefusedFile(f"line {self.line}: {one_line(why)}")
+        return RefusedFile(f"line {self.line}: {' '.join(why.split())[:LONGEST_FAULT]}")
 
     def _read(self) -> str:
         line = self.file.readline(LONGEST)

@@ -241,6 +241,7 @@ def export(
     from rollwise.export import DATA, MODELS, PROGRAM_FILES, check_players
     from rollwise.export import export as write
     from rollwise.export.data import json_bytes
+    from rollwise.export.programs import PROGRAMS, caution
 
     if to == "efg":
         from rollwise.cli import hidden_games
@@ -274,4 +275,6 @@ def export(
     with Progress() as progress:
         progress("writing", 0, None)
         write(solution, out, to, against, **kind)
-    render(Exported.on(graph, format=to, file=str(out), **sizes(graph)))
+    warned = caution(graph.players, program or PROGRAMS[0]) if to in PROGRAM_FILES else ""
+    note = {"note": warned} if warned and against is None else {}
+    render(Exported.on(graph, format=to, file=str(out), **sizes(graph), **note))
