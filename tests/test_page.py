@@ -25,7 +25,7 @@ from tests.little_games import HostileNames
 from tests.throwing import Runners
 
 import rollwise
-from rollwise import DRAW, LOSE, PASS, WIN, Game, policy, won_by
+from rollwise import DRAW, LOSE, PASS, WIN, Game, payoff, policy, won_by
 from rollwise.answer.references import Policies
 from rollwise.coach import Session, Table, read_records, replay
 from rollwise.documents.played import Figures
@@ -40,6 +40,7 @@ from rollwise.games.shut_the_box import ShutTheBox
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
 from rollwise.games.yahtzee import Yahtzee
+from rollwise.numbers.printed import with_minus
 from rollwise.page import HIDDEN_MODULES, LOADER, MODULES, TooLargeForPage, deflated, page, script
 from rollwise.page.document import document, goal
 from rollwise.words import Narrator
@@ -70,8 +71,29 @@ class Moods(Game):
             yield 1, PASS if s.days < 2 else WIN, Day(mood, s.days + 1)
 
 
+class Left(NamedTuple):
+    crumbs: int
+
+
+@dataclass(frozen=True)
+class Crumbs(Game):
+    """Payoffs that are tiny."""
+
+    def start(self):
+        return Left(4)
+
+    def actions(self, s):
+        return range(1, 3)
+
+    def outcomes(self, s, action):
+        for ways, taken in ((5, action), (1, 1)):
+            left = s.crumbs - taken
+            yield ways, payoff(1e-4) if left <= 0 else PASS, Left(max(left, 0))
+
+
 GAMES = {
     "piglet": Piglet(target=4),
+    "crumbs": Crumbs(),
     "pig": Pig(target=9),
     "two-dice-pig": TwoDicePig(target=6, sides=3),
     "super-six": SuperSix(sticks=3),
@@ -147,7 +169,7 @@ def test_every_state_is_what_python_says(solution, node):
         assert here["cells"] == cells
         assert here["shown"] == ("" if cells else narrator.board(state.index))
         assert here["value"] == pytest.approx(solution.values[state], abs=1e-12)
-        assert here["level"] == figures.level(here["value"])
+        assert here["level"] == with_minus(figures.level(here["value"]))
         assert state.action_range[here["best"]] == solution.best_actions[state]
         unit = solution.game.action_unit  # of the actions without a name
         named = [
@@ -162,7 +184,7 @@ def test_every_state_is_what_python_says(solution, node):
             assert one["value"] == pytest.approx(value, abs=1e-12)
             assert one["cost"] == pytest.approx(cost, abs=1e-12)
             assert one["isBest"] == is_best
-            assert one["level"] == figures.level(one["value"])
+            assert one["level"] == with_minus(figures.level(one["value"]))
             assert one["text"] == figures.cost(one["cost"])
             assert len(one["outcomes"]) == len(action.outcomes)
             for outcome, there in zip(action.outcomes, one["outcomes"], strict=True):
@@ -176,6 +198,14 @@ def test_every_state_is_what_python_says(solution, node):
                         there["row"] == list(key_of(solution, outcome.target))[: len(there["row"])]
                     )
                 assert there["text"] == narrator.outcome_text(action.index, outcome.number)
+
+
+def test_figures_have_the_digits_of_the_stake():
+    figures = Figures("expected payoff", "win", 0.0, stake=2e-4)
+    assert figures.level(-1e-4) == "-0.000100"
+    assert figures.cost(5e-6) == "0.000005"
+    assert figures.cost(1e-9) == "<0.000001"
+
 
 
 @pytest.mark.parametrize("game", [Pig(target=6, players=3), KingMaker()], ids=["pig", "king-maker"])

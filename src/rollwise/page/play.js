@@ -125,7 +125,7 @@ export class PlayView {
   #strength(policy) {
     const { head } = this.game;
     if (policy === "optimal") return head.players > 2 ? SAY.equilibrium : head.is_score ? SAY.losesNothing : SAY.unbeatable;
-    if (policy in head.shares) return SAY.sharedWith(head.has_stakes ? fixed(head.shares[policy], 3) : `${fixed(100 * head.shares[policy], 2)} %`, head.players, head.has_stakes);
+    if (policy in head.shares) return SAY.sharedWith(head.has_stakes ? this.figures.level(head.shares[policy]) : `${fixed(100 * head.shares[policy], 2)} %`, head.players, head.has_stakes);
     const lost = head.losses.find(({ name }) => name === policy)?.loss;
     if (lost === undefined) return head.is_open && !this.isRated ? SAY.beingRated : "";
     return head.is_score ? SAY.losesTo(this.figures.cost(lost)) : SAY.isBeaten(this.figures.level(lost));
@@ -468,8 +468,8 @@ export class PlayView {
     const [low, high] = figures.isScore ? [Math.min(...line), Math.max(...line)] : [-1, 1];
     const told = {
       title: game.head.name,
-      result: game.head.objective !== "win" ? SAY.sharedScore(plain(session.points[eyes]), figures.level(start))
-        : game.head.has_stakes ? SAY.sharedGain(plain(result), others) : SAY.sharedEnd(game.decided(result), others),
+      result: game.head.objective !== "win" ? SAY.sharedScore(figures.amount(session.points[eyes]), figures.level(start))
+        : game.head.has_stakes ? SAY.sharedGain(figures.amount(result), others) : SAY.sharedEnd(game.decided(result), others),
       grades: own.map((entry) => this.movesView.grade(entry)),
       lost: figures.costText(own.reduce((sum, { cost }) => sum + cost, 0)),
       luck: figures.gain(luck.reduce((sum, one) => sum + one, 0)),
@@ -590,7 +590,7 @@ export class PlayView {
     fill(this.score, el("div", { class: "plates" }, order.map((seat, k) => el("div", { class: `plate p${k}${seat === mover && !session?.isOver ? " moves" : ""}` },
       el("b", {}, (names ?? this.#strangers)[seat]),
       !isSilent && (k === 0 || !figures.isScore) && el("span", {}, figures.level(levels[k]))))),
-    bar, el("small", { class: "unit" }, isSilent ? silence : SAY.unitOf(figures.unit, head.bound, figures.points)));
+    bar, el("small", { class: "unit" }, isSilent ? silence : session?.isOver && !seen ? SAY.atEnd : SAY.unitOf(figures.unit, head.bound, figures.points)));
   }
 
   // Where expected points lie between the worst and the best.
@@ -598,7 +598,7 @@ export class PlayView {
     const { sign, stake, scores } = this.game.head;
     const start = this.game.value(this.session?.from ?? this.game.start);
     const room = scores.length > 1 ? scores.at(-1)[1] - scores[0][1] : stake;
-    return 0.5 + (sign * (level - start)) / Math.max(room, 1e-9) / 1.5;
+    return 0.5 + (sign * (level - start)) / (room || 1) / 1.5;
   }
 
   // The moves since a person last had a say; only the last ones while others move.
@@ -642,7 +642,7 @@ export class PlayView {
       if (thrown.length > 0) return [who, " ", did, " ", thrown.map(drawDie)];
       if (game.isLayered) return [who, " ", did, " ", el("strong", {}, this.cameOf(entry))];
     }
-    const points = plain(entry.points + entry.gain[entry.seat]);
+    const points = this.figures.amount(entry.points + entry.gain[entry.seat]);
     const isEnd = entry.outcome.isOver && game.head.average == null;
     const isScored = game.head.objective !== "win" && (isEnd || entry.gain[entry.seat] !== 0);
     const score = isScored && (isEnd ? SAY.scored(points) : SAY.soFarIs(points));
@@ -820,13 +820,13 @@ export class PlayView {
   }
 
   #result() {
-    const { session, names } = this;
+    const { session, names, figures } = this;
     const { head } = this.game;
     const last = session.accounts.at(-1);
-    if (head.average != null) return SAY.compared(this.figures.change(session.points[0]));
-    if (head.objective !== "win") return SAY.scored(plain(session.points[0]));
+    if (head.average != null) return SAY.compared(figures.change(session.points[0]));
+    if (head.objective !== "win") return SAY.scored(figures.amount(session.points[0]));
     const results = last.after;
-    if (head.has_stakes) return names.map((name, k) => SAY.gained(name, plain(results[k]))).slice(0, head.players > 2 ? 9 : 1).join("; ");
+    if (head.has_stakes) return names.map((name, k) => SAY.gained(name, figures.amount(results[k]))).slice(0, head.players > 2 ? 9 : 1).join("; ");
     if (head.players === 1) return results[0] > 0 ? SAY.youWin : results[0] < 0 ? SAY.youLose : SAY.drawn;
     const most = Math.max(...results);
     const winners = names.filter((_, k) => results[k] === most);
