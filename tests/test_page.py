@@ -207,7 +207,6 @@ def test_figures_have_the_digits_of_the_stake():
     assert figures.cost(1e-9) == "<0.000001"
 
 
-
 @pytest.mark.parametrize("game", [Pig(target=6, players=3), KingMaker()], ids=["pig", "king-maker"])
 def test_an_equilibrium_is_what_python_says(node, game):
     """Values of all seats, looked ahead by the profile, which may mix actions."""
