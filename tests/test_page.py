@@ -25,7 +25,8 @@ from tests.little_games import HostileNames
 from tests.throwing import Runners
 
 import rollwise
-from rollwise import DRAW, LOSE, PASS, WIN, Game, payoff, policy, won_by
+from rollwise import AGAIN, DRAW, LOSE, PASS, WIN, Game, payoff, policy, won_by
+from rollwise.answer.average import with_best_rate
 from rollwise.answer.references import Policies
 from rollwise.coach import Session, Table, read_records, replay
 from rollwise.documents.played import Figures
@@ -547,3 +548,70 @@ def test_a_game_that_cant_fit_is_refused_before_its_words_are_asked(monkeypatch)
     monkeypatch.setattr(sys.modules[page.__module__], "MOST_BYTES", 1_000)
     with pytest.raises(TooLargeForPage, match=r"piglet target=10 .* it takes 0\.0 MB or more"):
         page(rollwise.solve(Piglet()))
+
+
+class Cars(NamedTuple):
+    waiting: int
+
+
+class Ferry(Game):
+    """The most cars in the long run."""
+
+    players = 1
+    objective = "average"
+
+    def start(self):
+        return Cars(0)
+
+    def actions(self, s):
+        return (0, 1)
+
+    def reward(self, s, action):
+        return s.waiting * action / 3
+
+    def outcomes(self, s, action):
+        yield 1, AGAIN, Cars(0 if action else min(s.waiting + 1, 5))
+        yield 1, AGAIN, Cars(s.waiting)
+
+
+def test_an_average_repeats_no_fields_in_words_and_rounds_its_points(node):
+    solution = rollwise.solve(with_best_rate(Ferry()))
+    assert not node(solution, "head")["describes"]
+    told = {one["says"] for state in node(solution, "states") for one in state["choices"]}
+    points = [text for text in told if "point" in text]
+    assert points
+    assert all(re.match(r"−?\d(\.\d{1,3})? points?", text) for text in points)
+
+
+class Toll(Game):
+    """Players pay each other by a die, three times."""
+
+    def start(self):
+        return Cars(3)
+
+    def throws(self, s):
+        return rollwise.dice.one(2)
+
+    def actions(self, s, throw):
+        return (0, 1)
+
+    def reward(self, s, throw, action):
+        return throw - 2 * action
+
+    def outcomes(self, s, throw, action):
+        yield 1, PASS if s.waiting > 1 else DRAW, Cars(s.waiting - 1)
+
+
+def test_a_game_of_rewards_ends_without_a_draw(node):
+    solution = rollwise.solve(Toll())
+    text = " ".join(
+        outcome["text"]
+        for state in node(solution, "states")
+        for one in state["choices"]
+        for outcome in one["outcomes"]
+    )
+    assert "gains 1; the end" in text
+    assert "draw" not in text
+    narrator = Narrator(solution.graph, solution.game)
+    last = solution.graph.view[solution.graph.find((1,), 1)].actions[0]
+    assert narrator.outcome_text(last.index, 0) == "the end"

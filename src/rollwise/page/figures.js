@@ -9,6 +9,7 @@ export class Figures {
     this.points = head.is_score ? "points" : "percentage points";
     this.scale = head.is_score ? 1 : 50;
     this.digits = head.is_score ? digitsOf(head.stake, 3) : 2;
+    this.isCompared = head.average != null;
     this.sign = head.sign; // -1 where few points are good
     this.least = (10 ** -this.digits).toFixed(this.digits);
   }
@@ -39,9 +40,9 @@ export class Figures {
     return `${this.cost(value)} ${this.points}`;
   }
 
-  // Points of the rules, or their sum.
+  // Points of the rules, or their sum; those that are compared to an average are rounded as values.
   amount(value) {
-    return plain(value, this.digits + 3);
+    return plain(value, this.digits + (this.isCompared ? 0 : 3));
   }
 }
 

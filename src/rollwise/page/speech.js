@@ -169,7 +169,7 @@ export class Speech {
     const paid = game.head.objective === "win" ? [this.#paid(game.rewardOf(s, place))].filter(Boolean) : [];
     if (outcome.isOver) {
       const { players, has_stakes: hasStakes } = game.head;
-      const even = players > 2 && !hasStakes ? SAY.shares(isYou) : players === 1 && hasStakes ? SAY.nothingGained : SAY.draw;
+      const even = players > 2 && !hasStakes ? SAY.shares(isYou) : hasStakes && game.head.has_rewards ? SAY.end : players === 1 && hasStakes ? SAY.nothingGained : SAY.draw;
       const ends = [SAY.loses(isYou), even, SAY.wins(isYou)];
       const ending = game.head.objective !== "win" ? "" : ends[1 + game.decided(outcome.payoff)];
       const stake = hasStakes && outcome.payoff ? ` ${this.figures.amount(Math.abs(outcome.payoff))}` : "";

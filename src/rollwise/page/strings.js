@@ -30,7 +30,7 @@ export const SAY = {
   asGood: (name) => `${name} is as good, within the certified error.`,
   worseBy: (name, points) => `${name} is ${points} a game worse.`,
   average: (isScore) => (isScore ? "points a game on average (certified)" : "of all games won (certified)"),
-  longRun: "points a turn in the long run. All other points here are compared to this average.",
+  longRun: "points on average in the long run. All other points here are compared to this average.",
   seat: (k) => (k < 2 ? ["Moves first", "Moves second"][k] : `Moves ${["third", "fourth", "fifth", "sixth"][k - 2] ?? k + 1}`),
   opponent: "Opponent",
   player: "Player",
