@@ -756,6 +756,14 @@ def test_a_reload_goes_on_with_the_game(browser: Browser, pages: Any) -> None:
         assert heading(browser) == "The game is over"
         browser.press("ArrowLeft")
         assert re.fullmatch(r"Move (\d+) of \1", heading(browser))
+        browser.press("n")
+        browser.click("[value='policy hold-at-20']")
+        browser.click(".start")
+        browser.reload()
+        browser.press("n")
+        browser.click(".start")
+        assert "hold-at-20" in text_of(browser, ".plates")
+        assert browser.errors == []
 
 
 def test_a_position_has_an_address(browser: Browser, pages: Any) -> None:

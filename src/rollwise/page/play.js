@@ -56,8 +56,9 @@ export class PlayView {
         const again = (one) => unpacked(this.game, one).then((session) => ({ ...one, session }));
         this.series.games = await Promise.all(old.games.map(again));
         if (old.current) {
-          const { session, ...about } = await again(old.current);
-          Object.assign(this, about, { session, told: session.accounts.length });
+          const { session, names, eyes, coach, byHand, pace } = await again(old.current);
+          Object.assign(this, { session, names, eyes, coach, byHand, pace, told: session.accounts.length });
+          this.#setUpAs(session);
           this.open("coach", false);
           if (view === null) {
             await this.#do(() => this.#advance());
@@ -96,6 +97,19 @@ export class PlayView {
           names.map((name, seat) => labelled(name, this.seats[seat])), labelled(SAY.coach, this.coachMode),
           labelled(SAY.dice, this.diceMode), labelled(SAY.pace, this.paceMode),
           labelled(SAY.seed, this.seed, SAY.seedNote))));
+  }
+
+  // Set up a new game like one of an earlier visit.
+  #setUpAs({ players, seed }) {
+    const values = players.map((name) => (name === null ? "person" : ["optimal", "random"].includes(name) ? name : `policy ${name}`));
+    const modes = [this.coach, this.byHand ? "typed" : "fall", this.pace];
+    [...this.seats, this.coachMode, this.diceMode, this.paceMode].forEach((list, k) => {
+      const value = [...values, ...modes][k];
+      if ([...list.options].some((option) => option.value === value)) list.value = value;
+    });
+    const other = values.find((value) => value !== "person");
+    for (const radio of this.setup.querySelectorAll("[name=opponent]")) radio.checked = radio.value === other;
+    this.seed.value = seed;
   }
 
   // Cards of opponents, each with a certified label.
