@@ -380,6 +380,15 @@ def test_words_and_outlines_have_room_and_little_costs_one_sign(
         "document.querySelector('.choices button').getBoundingClientRect().left"
         " - document.querySelector('.choices').getBoundingClientRect().left"
     ) >= 5  # the outline of the focus  # fmt: skip
+    browser.js("[...document.querySelectorAll('.tools button')][1].click()")
+    options = "[...document.querySelectorAll('.ask option')].map(one => one.textContent)"
+    assert browser.js(options)[:4] == ["vermilion", "ultramarine", "false", "true"]
+    browser.js(
+        "(list => { list.value = 1; list.dispatchEvent(new Event('change')); })"
+        "(document.querySelector('.ask select'))"
+    )
+    assert text_of(browser, "[role=alert]") == "No play comes to such a position."
+    browser.press("Escape")
     browser.click("[data-key='1']")
     browser.click("[data-key='2']")
     assert text_of(browser, ".unit") == "Result"

@@ -401,7 +401,10 @@ export class PlayView {
     const typed = game.fieldNames.flatMap((_, f) => {
       const numbers = game.members(f, 0) || row[f] === game.head.no_throw ? [] : game.valuesOf(f);
       if (numbers.length < 2) return [];
-      const input = el("input", { type: "number", min: numbers[0], max: numbers.at(-1), value: row[f], onchange: () => edit(() => row.with(f, Number(input.value))) });
+      const typed = (text) => edit(() => row.with(f, Number(text)));
+      const hasWords = numbers.some((number) => game.valueText(f, number) !== String(number));
+      const input = hasWords ? select(numbers.map((number) => [number, game.valueText(f, number)]), row[f], typed)
+        : el("input", { type: "number", min: numbers[0], max: numbers.at(-1), value: row[f], onchange: () => typed(input.value) });
       return [labelled(game.label(f), input)];
     });
     const list = throws.length > 1 && select(throws.map((one) => [one.target, this.speech.throwText(one)]), state, (text) => {
