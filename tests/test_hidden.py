@@ -9,6 +9,7 @@ import random
 import re
 import tomllib
 from dataclasses import dataclass, replace
+from enum import IntEnum
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -195,10 +196,16 @@ def test_losses_and_payoffs_have_the_digits_of_the_stake(stake, lost, payoff, ca
     assert re.search(rf"fold +1(00 %)? +{re.escape(payoff)} +0 ", told)
 
 
+class Suit(IntEnum):
+    CUPS = 0
+    PENTACLES = 1
+
+
 class Peeked(NamedTuple):
     mine: int
     theirs: int
     is_seen: bool
+    suit: Suit = Suit.PENTACLES
 
 
 class Peek(Game):
@@ -231,6 +238,8 @@ def test_a_page_has_the_digits_of_the_stake_and_one_word_for_a_truth_value():
     assert {-1e-9, 1e-9, 2e-9} <= worths
     words = {row[1][1] for board in data["boards"] for row in board if row[0][1] == "is seen"}
     assert words == {"false", "true"}
+    (suit,) = {tuple(row[1][:2]) for board in data["boards"] for row in board[3:]}
+    assert suit == ("label", "pentacles")  # which is too long for a tile
 
 
 def test_costs_of_choices_have_the_digits_of_the_stake():

@@ -16,6 +16,7 @@ from typing import Any
 from rollwise.boards import Board, label, seat, tile
 from rollwise.documents.hidden import has_draws, unit_of
 from rollwise.documents.model import Rows, html_of
+from rollwise.documents.served import MOST_ON_TILE
 from rollwise.errors import PolicyError, TooManyStates
 from rollwise.game import Game
 from rollwise.graph import title_of
@@ -293,7 +294,7 @@ def _fields(names: Iterable[str], seen: Mapping[str, Any]) -> Board:
         rows.append(
             [
                 head or label(field_label(name)),
-                *map(tile, texts),
+                *((tile if len(text) <= MOST_ON_TILE else label)(text) for text in texts),
             ]
         )
     return rows
