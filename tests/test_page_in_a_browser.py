@@ -772,6 +772,10 @@ def test_a_reload_goes_on_with_the_game(browser: Browser, pages: Any) -> None:
         browser.press("n")
         browser.click(".start")
         assert "hold-at-20" in text_of(browser, ".plates")
+        unknown = "localStorage.setItem(key, game.replaceAll('hold-at-20', 'gone'))"
+        browser.js(f"for (const [key, game] of Object.entries(localStorage)) {unknown}")
+        browser.reload()  # a page without this opponent
+        assert heading(browser) == "New game"
         assert browser.errors == []
 
 

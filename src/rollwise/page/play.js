@@ -57,8 +57,8 @@ export class PlayView {
         this.series.games = await Promise.all(old.games.map(again));
         if (old.current) {
           const { session, names, eyes, coach, byHand, pace } = await again(old.current);
+          this.#setUpAs(session.players, [coach, byHand ? "typed" : "fall", pace], session.seed);
           Object.assign(this, { session, names, eyes, coach, byHand, pace, told: session.accounts.length });
-          this.#setUpAs(session);
           this.open("coach", false);
           if (view === null) {
             await this.#do(() => this.#advance());
@@ -99,14 +99,13 @@ export class PlayView {
           labelled(SAY.seed, this.seed, SAY.seedNote))));
   }
 
-  // Set up a new game like one of an earlier visit.
-  #setUpAs({ players, seed }) {
+  // Set up a new game like one of an earlier visit; one with another policy isn't of this page.
+  #setUpAs(players, modes, seed) {
     const values = players.map((name) => (name === null ? "person" : ["optimal", "random"].includes(name) ? name : `policy ${name}`));
-    const modes = [this.coach, this.byHand ? "typed" : "fall", this.pace];
-    [...this.seats, this.coachMode, this.diceMode, this.paceMode].forEach((list, k) => {
-      const value = [...values, ...modes][k];
-      if ([...list.options].some((option) => option.value === value)) list.value = value;
-    });
+    const lists = [...this.seats, this.coachMode, this.diceMode, this.paceMode];
+    const chosen = [...values, ...modes];
+    if (!lists.every(({ options }, k) => [...options].some(({ value }) => value === chosen[k]))) throw new Error("a player is unknown here");
+    lists.forEach((list, k) => { list.value = chosen[k]; });
     const other = values.find((value) => value !== "person");
     for (const radio of this.setup.querySelectorAll("[name=opponent]")) radio.checked = radio.value === other;
     this.seed.value = seed;
