@@ -29,7 +29,7 @@ function allStates() {
     found: game.find(game.row(s)) === game.position(s),
     choices: game.choices(s).map(({ name, value, cost, isBest, place }) => ({
       name, value, cost, isBest, text: figures.cost(cost), level: figures.level(value),
-      dice: game.dice(s, place),
+      dice: game.dice(s, place), says: speech.consequence(s, place),
       outcomes: game.outcomes(s, place).map((outcome) => ({
         weight: outcome.weight, chance: outcome.chance, isOver: outcome.isOver,
         passes: outcome.passes, payoff: outcome.payoff, worth: game.worth(outcome),

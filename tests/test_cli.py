@@ -208,6 +208,7 @@ def test_games_tells_one_game(tmp_path):
     sheet = Path(__file__).parents[1] / "examples" / "dragon.py"
     assert re.search(r"^most +3 +from 1 to 5 +coins that fit in a hand *$",
                      output("games", str(sheet)), re.M)  # fmt: skip
+    assert output("games", str(sheet.with_name("thieves.py"))).splitlines()[0] == "thieves"
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import random
 import re
 import tomllib
 from dataclasses import dataclass, replace
+from enum import IntEnum
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -24,6 +25,7 @@ import rollwise
 from rollwise import AGAIN, DRAW, LOSE, PASS, WIN, Game, payoff
 from rollwise.cli import hidden_games
 from rollwise.cli.streams import ASKED
+from rollwise.documents.hidden import HiddenPlayed
 from rollwise.errors import (
     EndlessPlay,
     PolicyError,
@@ -46,6 +48,7 @@ from rollwise.hidden.learning import simulate
 from rollwise.hidden.reading import read
 from rollwise.hidden.regret import minimize_regret_openly, open_game
 from rollwise.hidden.tree import unfold
+from rollwise.page.hidden import data_of
 from rollwise.then import is_over
 
 KNOWN = tomllib.loads((Path(__file__).parent / "answers.toml").read_text())["hidden"]
@@ -191,6 +194,59 @@ def test_losses_and_payoffs_have_the_digits_of_the_stake(stake, lost, payoff, ca
     assert f"random loses {lost}" in told
     assert "optimal loses nothing to an expert" in told
     assert re.search(rf"fold +1(00 %)? +{re.escape(payoff)} +0 ", told)
+
+
+class Suit(IntEnum):
+    CUPS = 0
+    PENTACLES = 1
+
+
+class Peeked(NamedTuple):
+    mine: int
+    theirs: int
+    is_seen: bool
+    suit: Suit = Suit.PENTACLES
+
+
+class Peek(Game):
+    """Look at the other die, or not, and guess which is higher. Stakes are tiny."""
+
+    def start(self):
+        return Peeked(0, 0, False)
+
+    def deal(self, s):
+        if not s.mine:
+            yield from ((1, Peeked(a, b, False)) for a in (1, 2, 3) for b in (1, 2, 3))
+
+    def hidden(self, s):
+        return () if s.is_seen else ("theirs",)
+
+    def actions(self, s):
+        return (0, 1) if s.is_seen else (0, 1, 2)
+
+    def outcomes(self, s, action):
+        if action == 2:
+            yield 1, AGAIN, s._replace(is_seen=True)
+        else:
+            yield 1, payoff(2e-9 if (s.mine > s.theirs) == action else -1e-9), s
+
+
+def test_a_page_has_the_digits_of_the_stake_and_one_word_for_a_truth_value():
+    data = data_of(solve(Peek()), [])
+    assert data["stake"] == 2e-9
+    worths = {worth for row in data["sets"][0].values() for worth in row[2]}
+    assert {-1e-9, 1e-9, 2e-9} <= worths
+    words = {row[1][1] for board in data["boards"] for row in board if row[0][1] == "is seen"}
+    assert words == {"false", "true"}
+    (suit,) = {tuple(row[1][:2]) for board in data["boards"] for row in board[3:]}
+    assert suit == ("label", "pentacles")  # which is too long for a tile
+
+
+def test_costs_of_choices_have_the_digits_of_the_stake():
+    told = HiddenPlayed.on(
+        LowStakes(), against="optimal", seat="first", payoff=-1e-9, lost=5e-10, seed=1, stake=2e-9
+    )
+    assert "cost 0.00000000050 against" in "".join(map(str, told.blocks()))
 
 
 def test_regrets_are_minimized_to_a_part_of_the_stake(monkeypatch):

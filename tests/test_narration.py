@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from cli_runner import output
@@ -31,7 +32,7 @@ from passing_games import (
 from play_games import Capture
 from throwing import Runners
 
-from rollwise import Chase, Game, check, solve
+from rollwise import PASS, WIN, Chase, Game, check, solve
 from rollwise.answer.references import Policies
 from rollwise.coach import Session, Table
 from rollwise.derive.contest import Duel
@@ -291,6 +292,29 @@ def test_final_positions_are_those_of_the_rules(name):
     assert n_ends
 
 
+class Heights(NamedTuple):
+    mine: int
+    theirs: int
+    last: int
+
+
+class Climbers(Game):
+    """Three climb by the toss of a coin, up to 4. The next player sees every position."""
+
+    players = 3
+
+    def start(self):
+        return Heights(0, 0, 0)
+
+    def actions(self, s):
+        return (0,)
+
+    def outcomes(self, s, action):
+        after = Heights(s.theirs, s.last, s.mine + 1)
+        yield 1, WIN if after.last == 4 else PASS, after
+        yield 1, PASS, Heights(s.theirs, s.last, s.mine)
+
+
 def test_a_final_position_may_be_written_as_the_next_player_sees_it():
     game = find(str(Path(__file__).parents[1] / "examples" / "thieves.py"))()
     graph = solve(game).graph
@@ -298,6 +322,9 @@ def test_a_final_position_may_be_written_as_the_next_player_sees_it():
         action = graph.view[graph.find((mine, theirs))].find_action(3)
         wins = [end for end in Narrator(graph, game).finals(action.index) if end]
         assert wins == [(mine + 3, theirs)]
+    graph = solve(Climbers()).graph  # of three players
+    (climb,) = graph.view[graph.find((3, 1, 2))].actions
+    assert Narrator(graph, Climbers()).finals(climb.index)[0] == (4, 1, 2)
 
 
 def test_a_final_position_in_which_all_numbers_change_is_that_of_the_last_player():

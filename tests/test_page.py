@@ -25,7 +25,8 @@ from tests.little_games import HostileNames
 from tests.throwing import Runners
 
 import rollwise
-from rollwise import DRAW, LOSE, PASS, WIN, Game, policy, won_by
+from rollwise import AGAIN, DRAW, LOSE, PASS, WIN, Game, payoff, policy, won_by
+from rollwise.answer.average import with_best_rate
 from rollwise.answer.references import Policies
 from rollwise.coach import Session, Table, read_records, replay
 from rollwise.documents.played import Figures
@@ -40,6 +41,7 @@ from rollwise.games.shut_the_box import ShutTheBox
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
 from rollwise.games.yahtzee import Yahtzee
+from rollwise.numbers.printed import with_minus
 from rollwise.page import HIDDEN_MODULES, LOADER, MODULES, TooLargeForPage, deflated, page, script
 from rollwise.page.document import document, goal
 from rollwise.words import Narrator
@@ -70,8 +72,29 @@ class Moods(Game):
             yield 1, PASS if s.days < 2 else WIN, Day(mood, s.days + 1)
 
 
+class Left(NamedTuple):
+    crumbs: int
+
+
+@dataclass(frozen=True)
+class Crumbs(Game):
+    """Payoffs that are tiny."""
+
+    def start(self):
+        return Left(4)
+
+    def actions(self, s):
+        return range(1, 3)
+
+    def outcomes(self, s, action):
+        for ways, taken in ((5, action), (1, 1)):
+            left = s.crumbs - taken
+            yield ways, payoff(1e-4) if left <= 0 else PASS, Left(max(left, 0))
+
+
 GAMES = {
     "piglet": Piglet(target=4),
+    "crumbs": Crumbs(),
     "pig": Pig(target=9),
     "two-dice-pig": TwoDicePig(target=6, sides=3),
     "super-six": SuperSix(sticks=3),
@@ -147,7 +170,7 @@ def test_every_state_is_what_python_says(solution, node):
         assert here["cells"] == cells
         assert here["shown"] == ("" if cells else narrator.board(state.index))
         assert here["value"] == pytest.approx(solution.values[state], abs=1e-12)
-        assert here["level"] == figures.level(here["value"])
+        assert here["level"] == with_minus(figures.level(here["value"]))
         assert state.action_range[here["best"]] == solution.best_actions[state]
         unit = solution.game.action_unit  # of the actions without a name
         named = [
@@ -162,7 +185,7 @@ def test_every_state_is_what_python_says(solution, node):
             assert one["value"] == pytest.approx(value, abs=1e-12)
             assert one["cost"] == pytest.approx(cost, abs=1e-12)
             assert one["isBest"] == is_best
-            assert one["level"] == figures.level(one["value"])
+            assert one["level"] == with_minus(figures.level(one["value"]))
             assert one["text"] == figures.cost(one["cost"])
             assert len(one["outcomes"]) == len(action.outcomes)
             for outcome, there in zip(action.outcomes, one["outcomes"], strict=True):
@@ -176,6 +199,13 @@ def test_every_state_is_what_python_says(solution, node):
                         there["row"] == list(key_of(solution, outcome.target))[: len(there["row"])]
                     )
                 assert there["text"] == narrator.outcome_text(action.index, outcome.number)
+
+
+def test_figures_have_the_digits_of_the_stake():
+    figures = Figures("expected payoff", "win", 0.0, stake=2e-4)
+    assert figures.level(-1e-4) == "-0.000100"
+    assert figures.cost(5e-6) == "0.000005"
+    assert figures.cost(1e-9) == "<0.000001"
 
 
 @pytest.mark.parametrize("game", [Pig(target=6, players=3), KingMaker()], ids=["pig", "king-maker"])
@@ -518,3 +548,70 @@ def test_a_game_that_cant_fit_is_refused_before_its_words_are_asked(monkeypatch)
     monkeypatch.setattr(sys.modules[page.__module__], "MOST_BYTES", 1_000)
     with pytest.raises(TooLargeForPage, match=r"piglet target=10 .* it takes 0\.0 MB or more"):
         page(rollwise.solve(Piglet()))
+
+
+class Cars(NamedTuple):
+    waiting: int
+
+
+class Ferry(Game):
+    """The most cars in the long run."""
+
+    players = 1
+    objective = "average"
+
+    def start(self):
+        return Cars(0)
+
+    def actions(self, s):
+        return (0, 1)
+
+    def reward(self, s, action):
+        return s.waiting * action / 3
+
+    def outcomes(self, s, action):
+        yield 1, AGAIN, Cars(0 if action else min(s.waiting + 1, 5))
+        yield 1, AGAIN, Cars(s.waiting)
+
+
+def test_an_average_repeats_no_fields_in_words_and_rounds_its_points(node):
+    solution = rollwise.solve(with_best_rate(Ferry()))
+    assert not node(solution, "head")["describes"]
+    told = {one["says"] for state in node(solution, "states") for one in state["choices"]}
+    points = [text for text in told if "point" in text]
+    assert points
+    assert all(re.match(r"−?\d(\.\d{1,3})? points?", text) for text in points)
+
+
+class Toll(Game):
+    """Players pay each other by a die, three times."""
+
+    def start(self):
+        return Cars(3)
+
+    def throws(self, s):
+        return rollwise.dice.one(2)
+
+    def actions(self, s, throw):
+        return (0, 1)
+
+    def reward(self, s, throw, action):
+        return throw - 2 * action
+
+    def outcomes(self, s, throw, action):
+        yield 1, PASS if s.waiting > 1 else DRAW, Cars(s.waiting - 1)
+
+
+def test_a_game_of_rewards_ends_without_a_draw(node):
+    solution = rollwise.solve(Toll())
+    text = " ".join(
+        outcome["text"]
+        for state in node(solution, "states")
+        for one in state["choices"]
+        for outcome in one["outcomes"]
+    )
+    assert "gains 1; the end" in text
+    assert "draw" not in text
+    narrator = Narrator(solution.graph, solution.game)
+    last = solution.graph.view[solution.graph.find((1,), 1)].actions[0]
+    assert narrator.outcome_text(last.index, 0) == "the end"

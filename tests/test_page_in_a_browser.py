@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from enum import IntEnum
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -331,6 +332,69 @@ def test_payoffs_of_choices_are_said_with_their_chances(browser: Browser, tmp_pa
     browser.click("[data-key='2']")
     assert "Results depend on the luck" in text_of(browser, "#moves")
     assert not re.search(r"(?<!e)-\d", browser.js("document.querySelector('main').innerText"))
+
+
+class Paint(IntEnum):
+    VERMILION = 0
+    ULTRAMARINE = 1
+
+
+class Wall(NamedTuple):
+    paint: Paint
+    is_wet: bool
+    is_dry: bool
+    coats: int
+
+
+class Painter(Game):
+    """Paint a wall twice. Most brushes cost a little."""
+
+    players = 1
+
+    def start(self) -> Wall:
+        return Wall(Paint.VERMILION, False, True, 0)
+
+    def actions(self, s: Wall) -> Any:
+        return range(5)
+
+    def outcomes(self, s: Wall, action: int) -> Any:
+        after = Wall(Paint.ULTRAMARINE, not s.is_wet, not s.is_dry, s.coats + 1)
+        yield 1, payoff(2 - action / 10_000) if s.coats else AGAIN, after
+
+
+def test_words_and_outlines_have_room_and_little_costs_one_sign(
+    browser: Browser, tmp_path: Path
+) -> None:
+    rollwise.solve(Painter()).page(tmp_path / "page.html")
+    browser.screen(390, 844)
+    browser.visit(tmp_path / "page.html")
+    whole = (
+        "[...document.querySelectorAll('.card strong')]"
+        ".every(one => one.clientHeight < 1.5 * parseFloat(getComputedStyle(one).fontSize))"
+    )
+    assert browser.js(whole)
+    browser.screen(1280, 800)
+    browser.js("document.querySelector('form.setup').requestSubmit()")
+    assert browser.js(whole)
+    assert browser.js(
+        "document.querySelector('.choices button').getBoundingClientRect().left"
+        " - document.querySelector('.choices').getBoundingClientRect().left"
+    ) >= 5  # the outline of the focus  # fmt: skip
+    browser.js("[...document.querySelectorAll('.tools button')][1].click()")
+    options = "[...document.querySelectorAll('.ask option')].map(one => one.textContent)"
+    assert browser.js(options)[:4] == ["vermilion", "ultramarine", "false", "true"]
+    browser.js(
+        "(list => { list.value = 1; list.dispatchEvent(new Event('change')); })"
+        "(document.querySelector('.ask select'))"
+    )
+    assert text_of(browser, "[role=alert]") == "No play comes to such a position."
+    browser.press("Escape")
+    browser.click("[data-key='1']")
+    browser.click("[data-key='2']")
+    assert text_of(browser, ".unit") == "Result"
+    assert text_of(browser, "#moves li:last-child .number") == "<0.001+0.000"
+    assert "keep a die" not in browser.js("document.querySelector('#rules').textContent")
+    assert browser.errors == []
 
 
 def test_few_points_are_good_with_one_sign(browser: Browser, pages: Any) -> None:
@@ -682,6 +746,7 @@ def test_dice_are_kept_by_clicks_on_them(browser: Browser, pages: Any) -> None:
         assert name == f"keep {' '.join(sorted(shown))}"
     assert browser.shut_out() == []
     browser.click(".choices .picked")
+    assert "keep a die" in browser.js("document.querySelector('#rules').textContent")
     assert "keep" in text_of(browser, ".moves li:last-child")
     assert browser.errors == []
 
@@ -700,6 +765,18 @@ def test_a_reload_goes_on_with_the_game(browser: Browser, pages: Any) -> None:
         assert heading(browser) == "The game is over"
         browser.press("ArrowLeft")
         assert re.fullmatch(r"Move (\d+) of \1", heading(browser))
+        browser.press("n")
+        browser.click("[value='policy hold-at-20']")
+        browser.click(".start")
+        browser.reload()
+        browser.press("n")
+        browser.click(".start")
+        assert "hold-at-20" in text_of(browser, ".plates")
+        unknown = "localStorage.setItem(key, game.replaceAll('hold-at-20', 'gone'))"
+        browser.js(f"for (const [key, game] of Object.entries(localStorage)) {unknown}")
+        browser.reload()  # a page without this opponent
+        assert heading(browser) == "New game"
+        assert browser.errors == []
 
 
 def test_a_position_has_an_address(browser: Browser, pages: Any) -> None:

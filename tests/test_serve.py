@@ -375,7 +375,7 @@ def test_who_is_refused(client):
         (f"/api/advise?game=pig&parameter=target=0{START}", 400, "target must be"),
         (f"/api/advise?{PIG}&state=banked=900,rival=0,turn=0", 400, ""),
         (f"/api/table?{PIG}&where=__import__('os')", 400, ""),
-        (f"/api/table?{PIG}&limit=-1", 400, "limit must be a whole number"),
+        (f"/api/table?{PIG}&limit=-1", 400, "limit must be a whole number from 0"),
         (f"/plot?{PIG}&kind=nothing", 400, ""),
     ],
 )

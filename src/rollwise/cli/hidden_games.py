@@ -25,6 +25,7 @@ from rollwise.documents.hidden import (
     LearnedPoint,
     actions_table,
     answer_blocks,
+    cost_text,
     exploitability_of,
     kind_of,
     rows_of,
@@ -50,7 +51,7 @@ from rollwise.numbers.randomness import seed_of
 
 BECAUSE = "isn't for games with hidden dice or simultaneous choices, such as {}"
 GAMES, MOST_ROWS = 10_000, 200_000
-DOUBTFUL = 1e-4  # cost of a choice on which the coach remarks
+DOUBTFUL = 1e-4  # cost of a choice on which the coach remarks, as a part of the stake
 
 
 def refuse_options(game: Game, **given: Any) -> None:
@@ -375,9 +376,9 @@ def play(
                 situation = walk.situation(player, side)
                 index = _ask(answer, situation, coach)
                 if index is None:
-                    _end(game, against, seat, None, lost, seed)
+                    _end(answer, against, seat, None, lost, seed)
                     return
-                lost += _judged(situation, index, coach)
+                lost += _judged(situation, index, coach, answer.positions.stake)
             else:
                 memory = walk.memories[player]
                 situation = opponent.at(memory, player, side, walk.position)
@@ -388,15 +389,16 @@ def play(
             _say("; ".join(shown))
         walk.act(indices)
     _say(f"the last position, of its mover: {last}")
-    _end(game, against, seat, walk.payoff * (1 - 2 * mine), lost, seed)
+    _end(answer, against, seat, walk.payoff * (1 - 2 * mine), lost, seed)
 
 
 def _end(
-    game: Game, against: str, seat: str | None, payoff: float | None, lost: float, seed: int
+    answer: Answer, against: str, seat: str | None, payoff: float | None, lost: float, seed: int
 ) -> None:
     """Print the result; a payoff of None for a game that was left."""
     facts = {"payoff": payoff, "lost": lost if np.isfinite(lost) else None, "seed": seed}
-    render(HiddenPlayed.on(game, against=against, seat=seat or "first", **facts))
+    facts["stake"] = answer.positions.stake
+    render(HiddenPlayed.on(answer.game, against=against, seat=seat or "first", **facts))
 
 
 def _say(text: str) -> None:
@@ -448,10 +450,10 @@ def _hint(answer: Answer, situation: Situation) -> None:
     print_table(grid_of(rows.heads, rows.cells, left=rows.left, indent=rows.indent))
 
 
-def _judged(situation: Situation, index: int, coach: str) -> float:
+def _judged(situation: Situation, index: int, coach: str, stake: float) -> float:
     """The cost of an action against the optimal opponent, and the coach's remark."""
     values = np.array(situation.values)
     cost = float(np.nanmax(values) - values[index]) if np.isfinite(values).any() else 0.0
-    if coach in ("always", "mistakes") and cost > DOUBTFUL:
-        _say(f"  that costs {cost:.4f} against the optimal strategy")
+    if coach in ("always", "mistakes") and cost > DOUBTFUL * stake:
+        _say(f"  that costs {cost_text(cost, stake)} against the optimal strategy")
     return cost

@@ -95,7 +95,7 @@ class Games(Document, frozen=True, tag="rollwise/games/1"):
 
     def _one(self, game: ListedGame) -> Iterator[str | Rows]:
         """A game with the meanings of its parameters and policies."""
-        yield f"{game.game}: {game.description}"
+        yield f"{game.game}: {game.description}".removesuffix(": ")
         rows = [
             (one.name, str(typed(one.default)), one.range, one.about) for one in game.parameters
         ]

@@ -38,6 +38,7 @@ from rollwise.numbers.printed import (
     Printed,
     certified,
     chance,
+    digits_of,
     estimated,
     estimated_chance,
     how_many,
@@ -354,6 +355,11 @@ def _number(number: Number, stake: float = 1.0) -> str:
     return f"{round(number, 6 - math.floor(math.log10(stake))):z.6g}"
 
 
+def cost_text(cost: float, stake: float) -> str:
+    """The cost of choices against the optimal strategy."""
+    return f"{cost:z.{digits_of(stake, 4)}f}"
+
+
 class HiddenEvaluated(Worth, frozen=True, kw_only=True, tag="rollwise/evaluate/hidden/1"):
     """The value of a pair of policies."""
 
@@ -469,6 +475,7 @@ class HiddenPlayed(GameDocument, frozen=True, kw_only=True, tag="rollwise/play/h
     payoff: Annotated[Value, about("of the person; null in a game that was left")]
     lost: Annotated[Cost, about("by choices, against the optimal strategy; null if unknown")]
     seed: int
+    stake: Annotated[Number, about("the largest payoff or reward of the rules")]
 
     def blocks(self) -> Iterator[str | Rows]:
         if self.payoff is None:
@@ -478,7 +485,8 @@ class HiddenPlayed(GameDocument, frozen=True, kw_only=True, tag="rollwise/play/h
         result = "you win" if payoff > 0 else "you lose" if payoff < 0 else "a draw"
         yield f"{result}: payoff {payoff:+g} (seed {self.seed})"
         if self.lost is not None:
-            yield f"your choices cost {self.lost:.4f} against the optimal strategy"
+            cost = cost_text(self.lost, as_number(self.stake))
+            yield f"your choices cost {cost} against the optimal strategy"
 
 
 def worth_facts(answer: Answer) -> dict[str, Any]:

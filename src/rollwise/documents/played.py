@@ -34,6 +34,7 @@ from rollwise.numbers.printed import (
     POINTS,
     between,
     certified,
+    digits_of,
     in_common,
     percents,
     rounded_up,
@@ -76,23 +77,26 @@ class Figures:
     @classmethod
     def of(cls, solution: Solution) -> Figures:
         """The units of a solution."""
-        graph = solution.graph
-        return cls(graph.view.worth_name, graph.objective, solution.error_bound)
+        from rollwise.coach.ledger import stake
 
-    def __init__(self, unit: str, objective: str, error_bound: float) -> None:
+        graph = solution.graph
+        return cls(graph.view.worth_name, graph.objective, solution.error_bound, stake(solution))
+
+    def __init__(self, unit: str, objective: str, error_bound: float, stake: float) -> None:
         self.is_score, self.has_stakes = unit != WINS, unit == "expected payoff"
         self.unit = unit if self.is_score else "chance to win"
         self.wanted = "; few are good" if objective == "minimize" else ""
         self._good = sign_of(objective)
         self.points = "points" if self.is_score else POINTS
-        self._scale, self._digits = (1, 3) if self.is_score else (50, 2)
+        self._scale, self._digits = (1, digits_of(stake, 3)) if self.is_score else (50, 2)
         bound = rounded_up(scaled(error_bound, self._scale))
         rounding = f"{10**-self._digits:.{self._digits}f}"
         self.certainty = f"certified ± {bound} {self.points}, and shown rounded to {rounding}"
 
     def level(self, value: float) -> str:
         """A value."""
-        return f"{value:z.3f}" if self.is_score else f"{100 * win_probability(value):.2f} %"
+        number, unit = (value, "") if self.is_score else (100 * win_probability(value), " %")
+        return f"{number:z.{self._digits}f}{unit}"
 
     def change(self, value: float) -> str:
         """A difference of values, with its sign, in `points`."""
@@ -569,11 +573,13 @@ class Reviewed(GameDocument, frozen=True, kw_only=True, tag="rollwise/review/1")
     unit: Unit
     objective: Annotated[str, about("win, maximize or minimize")]
     error_bound: Bound
+    stake: Annotated[float, about("a choice is doubtful if it costs 2 % of it, bad from 4 %")]
     by_player: list[ReviewedPlayer]
     ledgers: list[GameLedger]
 
     def blocks(self) -> Iterator[str | Rows]:
-        figures = Figures(self.unit, self.objective, as_number(self.error_bound))
+        bound = as_number(self.error_bound)
+        figures = Figures(self.unit, self.objective, bound, self.stake)
         yield f"{self.title}: costs, luck and skill in {figures.points}{figures.wanted}"
         yield f"values are {figures.certainty}"
         grades = self.by_player[0].grades
@@ -594,6 +600,8 @@ def review_document(
     table: Table, sessions: Sequence[Session], players: Sequence[PlayerReview]
 ) -> Reviewed:
     """Written games together, and the ledger of each."""
+    from rollwise.coach.ledger import stake
+
     return Reviewed.on(
         table.graph,
         kind="certified",
@@ -601,6 +609,7 @@ def review_document(
         unit=table.graph.view.worth_name,
         objective=table.graph.objective,
         error_bound=table.solution.error_bound,
+        stake=stake(table.solution),
         by_player=list(players),
         ledgers=[ledger_document(session) for session in sessions],
     )

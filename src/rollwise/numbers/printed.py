@@ -90,6 +90,11 @@ def amount(number: float) -> str:
     return f"{number:.{max(6, whole + 2)}g}"
 
 
+def digits_of(stake: float, usual: int) -> int:
+    """The digits behind the point of payoffs and their differences: three of a small stake."""
+    return max(usual, 2 - math.floor(math.log10(stake))) if stake > 0 else usual
+
+
 def with_minus(text: str) -> str:
     """A text for a page or a picture: its negative numbers have the mathematical sign.
 

@@ -45,7 +45,7 @@ from rollwise.parameters import typed
 from rollwise.plot.fields import changes_along, often_met, set_fields
 from rollwise.thumb.language import Rule
 from rollwise.thumb.sentences import sentence_of
-from rollwise.words import Narrator
+from rollwise.words import Narrator, Words
 from rollwise.words.narration import FACES
 
 MADE_BY = f"rollwise {__version__}"
@@ -131,6 +131,7 @@ def document(
         **_throw_dice(narrator),
         **_endings(solution),
         **_certainty(solution),
+        "has_pool": by_rules.graph.has_pool,
         "anchors": len(known),
         "map": _map(solution),
         "policies": players,
@@ -166,6 +167,7 @@ def open_document(part: Solution, facts: OpenFacts, api: Api) -> bytes:
         **_about(part),
         **_certainty(part),
         "bound": bound_text(facts.error_bound, part.is_score),
+        "has_pool": part.graph.has_pool,
         "fields": list(facts.fields),
         "ranges": [[int(column.min()), int(column.max())] for column in facts.fields.values()],
         "sets": sets,
@@ -210,16 +212,25 @@ def _about(solution: Solution) -> dict[str, Any]:
         "goal": goal(about, graph.objective, graph.parameters),
         "parameters": parameters_of(game, graph.parameters),
         "fields_about": _fields_about(solution),
-        "describes": game is not None and type(game).describe is not Game.describe,
+        "describes": game is not None and _describes(game),
         "players": graph.players,
         "objective": graph.objective,
         "sign": graph.view.sign,
         "is_score": graph.is_score,
         "has_stakes": graph.has_stakes,
+        "has_rewards": bool(graph.lotteries.reward.any()),
         "unit": () if game is None else list(game.action_unit),
         "worth_name": graph.view.worth_name,
         "average": getattr(game, "rate", None),
     }
+
+
+def _describes(game: Game) -> bool:
+    """Whether positions have words besides their fields, which the board shows."""
+    if type(game).describe is Game.describe:
+        return False
+    start = game.start()  # an average has the words of its game, which may have none
+    return Words(game).text("describe", start) != Game.describe(game, start)
 
 
 def paragraphs(game: Game, *, paid: bool = False) -> list[str]:

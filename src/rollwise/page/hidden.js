@@ -3,13 +3,13 @@
 
 import { drawBoard, slide, snapshot } from "./board.js";
 import { button, el, fill, labelled, scrollable, select, table } from "./dom.js";
-import { fixed, plain, signed } from "./figures.js";
+import { digitsOf, fixed, plain, signed } from "./figures.js";
 import { drawn, freshSeed, randomOf } from "./random.js";
 import { SAY } from "./strings.js";
 import { tabs } from "./tabs.js";
 
 const MOST_ROWS = 200; // of a table of the strategies, at a time
-const NOTICED = 1e-6; // cost of a choice that counts
+const NOTICED = 1e-6; // cost of a choice that counts, as a part of the stake
 const MOST_NEWS = 3; // lines on the table
 const DEAL = 0; // kind of a position at which chance moves
 
@@ -120,6 +120,8 @@ class HiddenView {
     this.tools = el("div", { class: "tools" });
     this.coachPanel = el("div", { role: "status", "aria-live": "polite" });
     this.movesPanel = el("div");
+    this.digits = data.is_chance ? 2 : digitsOf(data.stake, 4);
+    this.noticed = NOTICED * (data.stake || 1);
     this.setup = this.#setUp();
     this.element = el("section", { class: "stage", id: "table", "aria-label": SAY.table },
       this.score, this.place, el("div", { class: "tray" }, this.news),
@@ -212,7 +214,7 @@ class HiddenView {
 
   // A worth as people read it.
   #level(worth) {
-    return this.data.is_chance ? `${fixed(50 * (1 + worth), 2)} %` : signed(fixed(worth, 4));
+    return this.data.is_chance ? `${fixed(50 * (1 + worth), this.digits)} %` : signed(fixed(worth, this.digits));
   }
 
   // What the numbers of both players are, and how sure.
@@ -221,7 +223,7 @@ class HiddenView {
   }
 
   #cost(cost, unit = ` ${SAY.percentagePoints}`) {
-    return this.data.is_chance ? `${fixed(50 * cost, 2)}${unit}` : fixed(cost, 4);
+    return this.data.is_chance ? `${fixed(50 * cost, this.digits)}${unit}` : fixed(cost, this.digits);
   }
 
   #show() {
@@ -231,13 +233,13 @@ class HiddenView {
     this.#showScore();
     const fresh = game.moves.slice(this.seen);
     const last = fresh.find(({ cost }) => cost !== undefined);
-    const remark = last && (this.coach.value === "always" || (isOver && game.lost > NOTICED)) && (last.cost > NOTICED ? SAY.costOf(this.#cost(last.cost)) : SAY.costsNothing);
+    const remark = last && (this.coach.value === "always" || (isOver && game.lost > this.noticed)) && (last.cost > this.noticed ? SAY.costOf(this.#cost(last.cost)) : SAY.costsNothing);
     fill(this.news, el("ul", {}, [...fresh.map(({ text, told }) => (isOver ? text : told)), remark].filter(Boolean).slice(-MOST_NEWS).map((text) => el("li", {}, text))));
     this.seen = game.moves.length;
     this.heading.textContent = isOver ? SAY.isOver : SAY.toMove(SAY.you);
     if (isOver) {
-      fill(this.ask, el("p", {}, !this.data.is_chance && `${SAY.payoffIs(plain(game.payoff * (1 - 2 * game.seat)))} `,
-        game.lost > NOTICED ? SAY.lostInAll(this.#cost(game.lost)) : SAY.lostNothing),
+      fill(this.ask, el("p", {}, !this.data.is_chance && `${SAY.payoffIs(plain(game.payoff * (1 - 2 * game.seat), this.digits + 2))} `,
+        game.lost > this.noticed ? SAY.lostInAll(this.#cost(game.lost)) : SAY.lostNothing),
         button(SAY.again, () => this.#again(), { class: "main" }));
       fill(this.tools);
     } else {
@@ -272,7 +274,7 @@ class HiddenView {
         return made;
       }));
     fill(this.score, el("div", { class: "plates" }, [SAY.you, SAY.opponent].map((name, k) => el("div", { class: `plate p${k}${!game.isOver && k === 0 ? " moves" : ""}` },
-      el("b", {}, name), isKnown && el("span", {}, game.isOver && !this.data.is_chance ? plain(worths[k]) : this.#level(worths[k]))))), bar,
+      el("b", {}, name), isKnown && el("span", {}, game.isOver && !this.data.is_chance ? plain(worths[k], this.digits + 2) : this.#level(worths[k]))))), bar,
     el("small", { class: "unit" }, isSilent ? SAY.silent : game.isOver ? SAY.atEnd : this.#sure()));
   }
 

@@ -16,13 +16,14 @@ from typing import Any
 from rollwise.boards import Board, label, seat, tile
 from rollwise.documents.hidden import has_draws, unit_of
 from rollwise.documents.model import Rows, html_of
+from rollwise.documents.served import MOST_ON_TILE
 from rollwise.errors import PolicyError, TooManyStates
 from rollwise.game import Game
 from rollwise.graph import title_of
 from rollwise.graph.naming import field_label
 from rollwise.hidden import Answer
 from rollwise.hidden.answer import StochasticAnswer, TreeAnswer
-from rollwise.hidden.reading import Positions, read
+from rollwise.hidden.reading import Positions, named_fields, read
 from rollwise.page import HIDDEN_MODULES, assembled
 from rollwise.page.document import (
     MADE_BY,
@@ -129,6 +130,7 @@ def data_of(answer: Answer, blocks: Iterable[str | Rows]) -> dict[str, Any]:
         "parameters": parameters_of(game, game.parameters),
         "is_chance": is_chance,
         "has_draws": has_draws(answer),
+        "stake": positions.stake,
         "bound": bound_text(answer.error_bound, not is_chance) if answer.error_bound else "0",
         "hidden": positions.is_hidden,
         "sets": _sets(answer),
@@ -177,11 +179,11 @@ def _sets(answer: TreeAnswer | StochasticAnswer) -> list[dict[str, Any]]:
         for player, side in enumerate(answer.tree.seats):
             for (last, sight), number in side.numbers.items():
                 one = answer.situation(player, number)
-                row = [int(side.first[number]), *_numbers(one)]
+                row = [int(side.first[number]), *_numbers(one, answer.positions.stake)]
                 sets[player][f"{last},{sight}"] = row
     else:
         for one in answer.situations():
-            sets[one.seat][str(one.position)] = [0, *_numbers(one)]
+            sets[one.seat][str(one.position)] = [0, *_numbers(one, answer.positions.stake)]
     return sets
 
 
@@ -218,9 +220,11 @@ def _picks(positions: Positions, name: str) -> list[list[int]]:
     ]
 
 
-def _numbers(situation: Any) -> list[Any]:
+def _numbers(situation: Any, stake: float) -> list[Any]:
+    """The shares of a situation's actions, and their worths in nine digits of the stake."""
+    digits = 9 - math.floor(math.log10(stake or 1))
     shares = [round(float(p), 9) for p in situation.probabilities]
-    values = [None if math.isnan(v) else round(float(v), 9) for v in situation.values]
+    values = [None if math.isnan(v) else round(float(v), digits) for v in situation.values]
     return [shares, values]
 
 
@@ -252,7 +256,7 @@ class _Boards:
                 board = _covered(board, self._unknown[int(positions.sights[place])])
         else:
             state = positions.states[place]
-            seen = state._asdict() if whole else positions.visible(place)
+            seen = named_fields(positions.game, state) if whole else positions.visible(place)
             board = _fields(state._fields, seen)
         rows = [[list(cell) for cell in row] for row in board]
         text = json.dumps(rows)
@@ -280,22 +284,17 @@ def _covered(board: Board, unknown: set[tuple[int, int]]) -> Board:
     ]
 
 
-def _said(value: Any) -> str:
-    """A number of a field; yes or no for a truth value."""
-    return ("no", "yes")[value] if isinstance(value, bool) else str(value)
-
-
 def _fields(names: Iterable[str], seen: Mapping[str, Any]) -> Board:
     """A board from the fields of a state: a row for each, with a question mark if it is hidden."""
     rows = []
     for name in names:
         value = seen.get(name, "?")
-        texts = [_said(x) for x in (value if isinstance(value, tuple) else (value,))]
+        texts = [str(x) for x in (value if isinstance(value, tuple) else (value,))]
         head = seat() if name == "mine" else seat(1) if name == "theirs" else None
         rows.append(
             [
                 head or label(field_label(name)),
-                *map(tile, texts),
+                *((tile if len(text) <= MOST_ON_TILE else label)(text) for text in texts),
             ]
         )
     return rows

@@ -38,7 +38,8 @@ export class MovesView {
     const up = figures.isScore ? this.play.game.head.sign : 1; // better is higher
     const levels = accounts.flatMap((entry) => [entry.before[eyes], entry.chosen[eyes], entry.after[eyes]]);
     const [low, high] = figures.isScore ? [Math.min(...levels), Math.max(...levels)] : [-1, 1];
-    const at = (k, level) => [6 + ((CHART_WIDE - 12) * k) / Math.max(1, accounts.length), CHART_HIGH - 13 - ((CHART_HIGH - 26) * (up > 0 ? level - low : high - level)) / Math.max(1e-9, high - low)];
+    const least = 1e-9 * (this.play.game.head.stake || 1); // of a difference that isn't one of rounding
+    const at = (k, level) => [6 + ((CHART_WIDE - 12) * k) / Math.max(1, accounts.length), CHART_HIGH - 13 - ((CHART_HIGH - 26) * (up > 0 ? level - low : high - level)) / Math.max(least, high - low)];
     const line = (style, [x1, y1], [x2, y2]) => ["line", { class: style, x1, y1, x2, y2 }];
     const shapes = accounts.flatMap((entry, k) => {
       const [before, chosen, after] = [at(k, entry.before[eyes]), at(k, entry.chosen[eyes]), at(k + 1, entry.after[eyes])];
@@ -48,7 +49,7 @@ export class MovesView {
     });
     if (seen?.number != null) shapes.push(line("now", at(seen.number, low), at(seen.number, high)));
     shapes.unshift(line("axis", at(0, (low + high) / 2), at(accounts.length, (low + high) / 2)),
-      ...(high - low > 1e-9 ? [high, low] : []).map((level) => ["text", { class: "end", x: 3, y: level === high ? 10 : CHART_HIGH - 3 }, figures.isScore ? figures.level(up > 0 ? level : high + low - level) : level > 0 ? "100 %" : "0 %"]));
+      ...(high - low > least ? [high, low] : []).map((level) => ["text", { class: "end", x: 3, y: level === high ? 10 : CHART_HIGH - 3 }, figures.isScore ? figures.level(up > 0 ? level : high + low - level) : level > 0 ? "100 %" : "0 %"]));
     const chart = picture("chart", shapes, `0 0 ${CHART_WIDE} ${CHART_HIGH}`);
     chart.addEventListener("click", (event) => {
       const { left, width } = chart.getBoundingClientRect();
@@ -60,7 +61,7 @@ export class MovesView {
   #list(isSilent) {
     const { session, speech, names, figures, eyes, seen } = this.play;
     const rows = session.accounts.map((entry, number) => {
-      const cost = !isSilent && entry.isMistake ? `−${figures.cost(entry.cost)}` : "";
+      const cost = !isSilent && entry.isMistake ? figures.cost(entry.cost).replace(/^(?=\d)/, "−") : "";
       const grade = isSilent ? "none" : this.grade(entry);
       const text = speech.did(names[entry.seat], entry.state, entry.place, entry.faces);
       const came = this.play.cameOf(entry);

@@ -56,8 +56,9 @@ export class PlayView {
         const again = (one) => unpacked(this.game, one).then((session) => ({ ...one, session }));
         this.series.games = await Promise.all(old.games.map(again));
         if (old.current) {
-          const { session, ...about } = await again(old.current);
-          Object.assign(this, about, { session, told: session.accounts.length });
+          const { session, names, eyes, coach, byHand, pace } = await again(old.current);
+          this.#setUpAs(session.players, [coach, byHand ? "typed" : "fall", pace], session.seed);
+          Object.assign(this, { session, names, eyes, coach, byHand, pace, told: session.accounts.length });
           this.open("coach", false);
           if (view === null) {
             await this.#do(() => this.#advance());
@@ -98,6 +99,18 @@ export class PlayView {
           labelled(SAY.seed, this.seed, SAY.seedNote))));
   }
 
+  // Set up a new game like one of an earlier visit; one with another policy isn't of this page.
+  #setUpAs(players, modes, seed) {
+    const values = players.map((name) => (name === null ? "person" : ["optimal", "random"].includes(name) ? name : `policy ${name}`));
+    const lists = [...this.seats, this.coachMode, this.diceMode, this.paceMode];
+    const chosen = [...values, ...modes];
+    if (!lists.every(({ options }, k) => [...options].some(({ value }) => value === chosen[k]))) throw new Error("a player is unknown here");
+    lists.forEach((list, k) => { list.value = chosen[k]; });
+    const other = values.find((value) => value !== "person");
+    for (const radio of this.setup.querySelectorAll("[name=opponent]")) radio.checked = radio.value === other;
+    this.seed.value = seed;
+  }
+
   // Cards of opponents, each with a certified label.
   #opponents(players) {
     const cards = players.map(([value, name], i) => {
@@ -125,7 +138,7 @@ export class PlayView {
   #strength(policy) {
     const { head } = this.game;
     if (policy === "optimal") return head.players > 2 ? SAY.equilibrium : head.is_score ? SAY.losesNothing : SAY.unbeatable;
-    if (policy in head.shares) return SAY.sharedWith(head.has_stakes ? fixed(head.shares[policy], 3) : `${fixed(100 * head.shares[policy], 2)} %`, head.players, head.has_stakes);
+    if (policy in head.shares) return SAY.sharedWith(head.has_stakes ? this.figures.level(head.shares[policy]) : `${fixed(100 * head.shares[policy], 2)} %`, head.players, head.has_stakes);
     const lost = head.losses.find(({ name }) => name === policy)?.loss;
     if (lost === undefined) return head.is_open && !this.isRated ? SAY.beingRated : "";
     return head.is_score ? SAY.losesTo(this.figures.cost(lost)) : SAY.isBeaten(this.figures.level(lost));
@@ -387,7 +400,10 @@ export class PlayView {
     const typed = game.fieldNames.flatMap((_, f) => {
       const numbers = game.members(f, 0) || row[f] === game.head.no_throw ? [] : game.valuesOf(f);
       if (numbers.length < 2) return [];
-      const input = el("input", { type: "number", min: numbers[0], max: numbers.at(-1), value: row[f], onchange: () => edit(() => row.with(f, Number(input.value))) });
+      const typed = (text) => edit(() => row.with(f, Number(text)));
+      const hasWords = numbers.some((number) => game.valueText(f, number) !== String(number));
+      const input = hasWords ? select(numbers.map((number) => [number, game.valueText(f, number)]), row[f], typed)
+        : el("input", { type: "number", min: numbers[0], max: numbers.at(-1), value: row[f], onchange: () => typed(input.value) });
       return [labelled(game.label(f), input)];
     });
     const list = throws.length > 1 && select(throws.map((one) => [one.target, this.speech.throwText(one)]), state, (text) => {
@@ -468,8 +484,8 @@ export class PlayView {
     const [low, high] = figures.isScore ? [Math.min(...line), Math.max(...line)] : [-1, 1];
     const told = {
       title: game.head.name,
-      result: game.head.objective !== "win" ? SAY.sharedScore(plain(session.points[eyes]), figures.level(start))
-        : game.head.has_stakes ? SAY.sharedGain(plain(result), others) : SAY.sharedEnd(game.decided(result), others),
+      result: game.head.objective !== "win" ? SAY.sharedScore(figures.amount(session.points[eyes]), figures.level(start))
+        : game.head.has_stakes ? SAY.sharedGain(figures.amount(result), others) : SAY.sharedEnd(game.decided(result), others),
       grades: own.map((entry) => this.movesView.grade(entry)),
       lost: figures.costText(own.reduce((sum, { cost }) => sum + cost, 0)),
       luck: figures.gain(luck.reduce((sum, one) => sum + one, 0)),
@@ -590,7 +606,7 @@ export class PlayView {
     fill(this.score, el("div", { class: "plates" }, order.map((seat, k) => el("div", { class: `plate p${k}${seat === mover && !session?.isOver ? " moves" : ""}` },
       el("b", {}, (names ?? this.#strangers)[seat]),
       !isSilent && (k === 0 || !figures.isScore) && el("span", {}, figures.level(levels[k]))))),
-    bar, el("small", { class: "unit" }, isSilent ? silence : SAY.unitOf(figures.unit, head.bound, figures.points)));
+    bar, el("small", { class: "unit" }, isSilent ? silence : session?.isOver && !seen ? SAY.atEnd : SAY.unitOf(figures.unit, head.bound, figures.points)));
   }
 
   // Where expected points lie between the worst and the best.
@@ -598,7 +614,7 @@ export class PlayView {
     const { sign, stake, scores } = this.game.head;
     const start = this.game.value(this.session?.from ?? this.game.start);
     const room = scores.length > 1 ? scores.at(-1)[1] - scores[0][1] : stake;
-    return 0.5 + (sign * (level - start)) / Math.max(room, 1e-9) / 1.5;
+    return 0.5 + (sign * (level - start)) / (room || 1) / 1.5;
   }
 
   // The moves since a person last had a say; only the last ones while others move.
@@ -642,7 +658,7 @@ export class PlayView {
       if (thrown.length > 0) return [who, " ", did, " ", thrown.map(drawDie)];
       if (game.isLayered) return [who, " ", did, " ", el("strong", {}, this.cameOf(entry))];
     }
-    const points = plain(entry.points + entry.gain[entry.seat]);
+    const points = this.figures.amount(entry.points + entry.gain[entry.seat]);
     const isEnd = entry.outcome.isOver && game.head.average == null;
     const isScored = game.head.objective !== "win" && (isEnd || entry.gain[entry.seat] !== 0);
     const score = isScored && (isEnd ? SAY.scored(points) : SAY.soFarIs(points));
@@ -820,13 +836,13 @@ export class PlayView {
   }
 
   #result() {
-    const { session, names } = this;
+    const { session, names, figures } = this;
     const { head } = this.game;
     const last = session.accounts.at(-1);
-    if (head.average != null) return SAY.compared(this.figures.change(session.points[0]));
-    if (head.objective !== "win") return SAY.scored(plain(session.points[0]));
+    if (head.average != null) return SAY.compared(figures.change(session.points[0]));
+    if (head.objective !== "win") return SAY.scored(figures.amount(session.points[0]));
     const results = last.after;
-    if (head.has_stakes) return names.map((name, k) => SAY.gained(name, plain(results[k]))).slice(0, head.players > 2 ? 9 : 1).join("; ");
+    if (head.has_stakes) return names.map((name, k) => SAY.gained(name, figures.amount(results[k]))).slice(0, head.players > 2 ? 9 : 1).join("; ");
     if (head.players === 1) return results[0] > 0 ? SAY.youWin : results[0] < 0 ? SAY.youLose : SAY.drawn;
     const most = Math.max(...results);
     const winners = names.filter((_, k) => results[k] === most);

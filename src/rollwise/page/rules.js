@@ -16,7 +16,7 @@ export function rulesView({ game, figures }) {
     el("h2", {}, SAY.sure), el("p", {}, SAY.certified(head.bound, figures.points, figures.least)),
     el("p", {}, SAY.fair),
     el("h2", {}, SAY.keys), el("dl", { class: "keys" },
-      SAY.keyList.map(([key, about]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, about)])),
+      SAY.keyList(head.has_pool).map(([key, about]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, about)])),
     el("p", { class: "made" }, SAY.madeBy(head.made_by, head.api)));
 }
 

@@ -1,7 +1,7 @@
 // Positions and moves in words: the game's texts, or the names of its fields and actions.
 
 import { SAY, listed } from "./strings.js";
-import { plain } from "./figures.js";
+import { Figures } from "./figures.js";
 
 const MOST_CHANGES = 8;
 const NO_NAME = new RegExp(`^(\\d+|${SAY.onlyMove})$`); // of an action that has only a number
@@ -11,6 +11,7 @@ const MOST_OF_ONE = 2; // changes named on the button of a choice with one outco
 export class Speech {
   constructor(game) {
     this.game = game;
+    this.figures = new Figures(game.head);
   }
 
   // The fields of a position as pairs of name and text, those of a tuple as one.
@@ -93,7 +94,7 @@ export class Speech {
     const rewards = game.names(s).map((_, i) => game.rewardOf(s, i));
     const points = rewards[place];
     if (rewards.every((one) => one === points)) return "";
-    return game.head.objective === "win" ? this.#paid(points) : SAY.makes(plain(points));
+    return game.head.objective === "win" ? this.#paid(points) : SAY.makes(this.figures.amount(points));
   }
 
   // The changes that come of each choice, such as that of a count of turns.
@@ -106,7 +107,7 @@ export class Speech {
   }
 
   #paid(points) {
-    return points > 0 ? SAY.gains(plain(points)) : points < 0 ? SAY.pays(plain(-points)) : "";
+    return points > 0 ? SAY.gains(this.figures.amount(points)) : points < 0 ? SAY.pays(this.figures.amount(-points)) : "";
   }
 
   // An action as a deed of its player; `{}` is the place of the dice.
@@ -168,10 +169,10 @@ export class Speech {
     const paid = game.head.objective === "win" ? [this.#paid(game.rewardOf(s, place))].filter(Boolean) : [];
     if (outcome.isOver) {
       const { players, has_stakes: hasStakes } = game.head;
-      const even = players > 2 && !hasStakes ? SAY.shares(isYou) : players === 1 && hasStakes ? SAY.nothingGained : SAY.draw;
+      const even = players > 2 && !hasStakes ? SAY.shares(isYou) : hasStakes && game.head.has_rewards ? SAY.end : players === 1 && hasStakes ? SAY.nothingGained : SAY.draw;
       const ends = [SAY.loses(isYou), even, SAY.wins(isYou)];
       const ending = game.head.objective !== "win" ? "" : ends[1 + game.decided(outcome.payoff)];
-      const stake = hasStakes && outcome.payoff ? ` ${Math.abs(outcome.payoff)}` : "";
+      const stake = hasStakes && outcome.payoff ? ` ${this.figures.amount(Math.abs(outcome.payoff))}` : "";
       return [told, ...paid, ending + stake].filter(Boolean).join("; ") || SAY.end;
     }
     if (told) return [told, ...paid].join("; ");

@@ -30,7 +30,7 @@ export const SAY = {
   asGood: (name) => `${name} is as good, within the certified error.`,
   worseBy: (name, points) => `${name} is ${points} a game worse.`,
   average: (isScore) => (isScore ? "points a game on average (certified)" : "of all games won (certified)"),
-  longRun: "points a turn in the long run. All other points here are compared to this average.",
+  longRun: "points on average in the long run. All other points here are compared to this average.",
   seat: (k) => (k < 2 ? ["Moves first", "Moves second"][k] : `Moves ${["third", "fourth", "fifth", "sixth"][k - 2] ?? k + 1}`),
   opponent: "Opponent",
   player: "Player",
@@ -154,7 +154,7 @@ export const SAY = {
   payoffIs: (text) => `Payoff ${text}.`,
   more: "More rows",
   percentagePoints: "percentage points",
-  payoff: "expected payoff",
+  payoff: "points",
   askCoach: "Ask for the share of each choice in perfect play, and its worth.",
   hiddenCoaches: { ask: "can be asked", always: "always speaks", off: "is silent until the end" },
 
@@ -275,9 +275,9 @@ export const SAY = {
     `Every number was proved to be within ± ${bound} ${points}, and is shown rounded to ${least}.`,
   fair: "The dice of this page come from the seed. They don't look at the game.",
   keys: "Keys",
-  keyList: [
+  keyList: (hasPool) => [
     ["1 to 9", "take that choice"],
-    ["click", "keep a die, where dice are thrown again"],
+    ...(hasPool ? [["click", "keep a die"]] : []),
     ["h", "ask the coach"],
     ["u", "take your last choice back"],
     ["n", "set up a new game"],

@@ -587,7 +587,7 @@ def _is_row(row: Any) -> bool:
 
 def _number(text: str, what: str) -> int:
     if not re.fullmatch(r"[0-9]{1,9}", text):
-        raise UsageError(f"{what} must be a whole number, not {text[:40]!r}")
+        raise UsageError(f"{what} must be a whole number from 0, not {text[:40]!r}")
     return int(text)
 
 

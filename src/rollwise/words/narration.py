@@ -295,9 +295,9 @@ class Narrator:
     def finals(self, action: int) -> list[tuple[int, ...] | None]:
         """The fields of the position at the end of the game, for each outcome of an action.
 
-        Its last player sees it so. It is the next state of the ending in the rules. Rules of two
-        players may write it as the next player sees it, as after a PASS: of both views, the one
-        with fewer changes counts.
+        Its last player sees it so. It is the next state of the ending in the rules, which may
+        write it as the next player sees it, as after a PASS: of both views, the one with fewer
+        changes counts.
 
         Returns
         -------
@@ -325,7 +325,7 @@ class Narrator:
                 if end is not None and end != at[0]:
                     ends[number] = self._row_at_end(end)
         rows = [end for end in ends if end is not None]
-        if rows and self.graph.players == 2:
+        if rows and self.graph.players > 1:
             fields, seen = taken.state.fields, self.seen_by_next
             turned = tuple(rows[0][k] if k >= 0 else x for k, x in zip(seen, rows[0], strict=True))
             if _far(turned, fields, seen) < _far(rows[0], fields, seen):
@@ -572,8 +572,10 @@ def _result(who: str, outcome: Outcome) -> str:
 
 
 def _drawn(outcome: Outcome) -> str:
-    """A draw; one player for stakes draws with nobody."""
+    """A draw; one player for stakes draws with nobody, and players who pay each other just end."""
     graph = outcome.graph
+    if graph.has_stakes and graph.lotteries.reward.any():
+        return "the end"
     return "nothing gained" if graph.players == 1 and graph.has_stakes else "a draw"
 
 
