@@ -676,12 +676,15 @@ class Alike(Game):
             yield 1, WIN if alike > s.beat else DRAW if alike == s.beat else LOSE, s
 
 
-def test_clauses_that_never_decide_are_left_out():
+def test_clauses_that_never_decide_are_left_out_and_preferences_for_one_action_name_it():
     policies = Policies.of(Pig(target=20))
     field, graph = OnGraph(Setting.of(policies)), policies.graph
     ask = {"if": "turn >= 10", "do": "hold"}
+    short = Rule.read({"rule": [ask, {"do": "roll"}]}, graph)
     rule = Rule.read({"rule": [ask, {"if": "turn >= 12", "do": "hold"}, {"do": "roll"}]}, graph)
-    assert field.shortened(rule) == Rule.read({"rule": [ask, {"do": "roll"}]}, graph)
+    assert field.shortened(rule) == short
+    rule = Rule.read({"rule": [ask, {"most": ["-number"]}]}, graph)
+    assert field.shortened(rule) == short
 
 
 def test_first_rules_have_no_more_integers_than_asked_for():

@@ -546,7 +546,13 @@ class OnGraph(Field):
         return promising
 
     def shortened(self, rule: Rule) -> Rule:
-        for other in (_without(rule, index) for index in range(len(rule.clauses) - 1)):
+        shorter = [_without(rule, index) for index in range(len(rule.clauses) - 1)]
+        labels = list(self.scorer.labels)[:MOST_USUAL]
+        # a preference may be the same action wherever its clause decides
+        for index, clause in enumerate(rule.clauses):
+            if isinstance(clause.deed, Preference):
+                shorter += [_changed(rule, index, True, one, clause.condition) for one in labels]
+        for other in shorter:
             if np.array_equal(self.taken(other), self.taken(rule)):
                 return self.shortened(other)
         return rule

@@ -142,7 +142,7 @@ class Field(ABC):
         """The most promising rules with one part changed, and at most `most` integers."""
 
     def shortened(self, rule: Rule) -> Rule:
-        """The rule without the clauses that never decide."""
+        """The rule without clauses that never decide, and actions in place of preferences."""
         return rule
 
     @abstractmethod
