@@ -718,3 +718,13 @@ def test_long_numbers_of_an_axis_have_room():
     layout = plot(solve(Leap()), "value").layout
     across = layout.xaxis.range[1] - layout.xaxis.range[0]
     assert layout.xaxis.dtick / across * 1012 > len("-150") * 6.6 + 4
+
+
+def test_curves_of_a_graph_stay_inside_and_thrown_dice_are_told():
+    figure = plot(solved(Ladder(top=8)), "graph")
+    for layout in (figure.layout.meta["wide"], figure.layout.meta["narrow"]):
+        low, high = layout["yaxis"]["range"]
+        ys = [y for trace in figure.data for y in trace.y if y is not None]
+        assert high < min(ys) <= max(ys) < low
+    box = plot(solve(TwoBoxes()), "graph", state=((1, 1), 2)).layout.meta["alt"]
+    assert "thrown: " in box and "throw 1 1" not in box
