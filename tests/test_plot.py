@@ -661,6 +661,21 @@ def test_a_long_title_of_a_panel_keeps_its_number():
         assert [title[-4:] for title in titles] == [" = 1", " = 2", " = 3", " = 4"]
 
 
+class Wordy(Keeper):
+    action_names: ClassVar = (
+        "put out the light and wait in the dark",
+        "light a small flame in the smaller lantern",
+        "light a tall flame with both mirrors turned",
+    )
+
+
+def test_long_names_in_a_legend_are_broken_for_a_narrow_screen():
+    figure = plot(solved(Wordy()), "policy")
+    names = [trace.name for trace in figure.data if trace.type == "scatter" and trace.name]
+    assert max(len(line) for name in names for line in name.split("<br>")) <= 38
+    assert "tall flame with both mirrors turned" in figure.layout.meta["alt"]
+
+
 def test_limits_and_surface_agree_and_have_names():
     """An action that is as good as another one counts as best in both."""
     solution = solved(Keeper())

@@ -5,6 +5,7 @@ Boxes stand in some lines for each number of one field.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -60,6 +61,7 @@ MOST_BOXES = 300
 MOST_CURVES = 8  # actions with a line each
 ACROSS = 7  # boxes in a line: as many as a narrow screen has room for
 LINE = 38  # pixels
+LETTERS = 38  # of a line of the legend, for which a narrow screen has room
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,8 @@ class BestActions:
 
     def legend(self) -> Classes:
         """The legend of a picture."""
-        return Classes([escaped(name) for name in self.names], self.colours)
+        lines = (textwrap.wrap(name, LETTERS) or [""] for name in self.names)
+        return Classes(["<br>".join(map(escaped, parts)) for parts in lines], self.colours)
 
 
 def best_classes(solution: Solution, states: NDArray[np.int64]) -> BestActions:
