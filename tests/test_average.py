@@ -888,3 +888,8 @@ def test_play_that_may_stay_away_from_its_home_is_told(tmp_path):
     assert (
         "stay away from position 2 (place=3): give another one (as=average home=N)" in done.stderr
     )
+
+
+def test_a_picture_of_lengths_says_that_a_game_is_a_cycle():
+    figure = rollwise.solve(Machine()).plot("turns")
+    assert "until play returns to its beginning" in figure.layout.meta["alt"]

@@ -104,7 +104,7 @@ def test_policy_shows_the_best_actions(game):
     ties = np.add.reduceat(solution.is_best.astype(int), graph.action_indptr[:-1]) > 1
     choice = np.flatnonzero(np.diff(graph.action_indptr) > 1)
     classes = np.zeros(graph.n_states)
-    classes[choice] = best_classes(solution, choice)[1]
+    classes[choice] = best_classes(solution, choice).classes
     for s, shown, text in panels(solution, figure, "policy", classes):
         best = graph.view.action(solution.best_actions[s]).name
         tied = [a.name for a in graph.view[s].actions if solution.is_best[a]]
@@ -606,3 +606,141 @@ def test_a_method_is_traced_where_play_may_not_end(method):
     result, errors = trace(solve(FrozenLake()), method)
     assert errors[-1] < 1e-3 < errors[0]
     assert len(result.values) == 11
+
+
+class Hour(IntEnum):
+    """Hours with names."""
+
+    MIDNIGHT = 0
+    LATE = 1
+    EARLY = 2
+    DAWN = 3
+
+
+class Night(NamedTuple):
+    """A state with a long name, and a field with names."""
+
+    ships_still_to_be_guided_home: int
+    oil: int
+    hour: Hour
+
+
+class Keeper(Game):
+    """Guide ships home by a small or a tall flame, or with no light; ties are frequent."""
+
+    players: ClassVar = 1
+    action_names: ClassVar = ("no light", "small", "tall")
+
+    def start(self):
+        return Night(4, 6, Hour.MIDNIGHT)
+
+    def actions(self, s):
+        return range(min(s.oil, 2) + 1)
+
+    def outcomes(self, s, action):
+        good = (1, 2, 4)[action]
+        for weight, ships in ((good, s[0] - 1), (7 - good, s[0])):
+            if ships == 0 or s.hour == Hour.DAWN:
+                yield weight, WIN if ships == 0 else LOSE, s
+            else:
+                yield weight, AGAIN, Night(ships, s.oil - action, s.hour + 1)
+
+
+def test_equally_good_actions_have_colours_of_their_own():
+    """Two and three actions, of which one is never the only best."""
+    solution = solved(Keeper())
+    best = best_classes(solution, np.flatnonzero(np.diff(solution.graph.action_indptr) > 1))
+    assert {len(part) for part in best.parts} == {1, 2, 3}
+    assert len(set(best.colours)) == len(best.parts)
+
+
+def test_a_long_title_of_a_panel_keeps_its_number():
+    figure = plot(solved(Keeper()), "policy", x="oil", y="hour")
+    for layout in (figure.to_plotly_json()["layout"], figure.layout.meta["narrow"]):
+        titles = [note["text"] for note in layout["annotations"] if "…" in note["text"]]
+        assert [title[-4:] for title in titles] == [" = 1", " = 2", " = 3", " = 4"]
+
+
+class Wordy(Keeper):
+    action_names: ClassVar = (
+        "put out the light and wait in the dark",
+        "light a small flame in the smaller lantern",
+        "light a tall flame with both mirrors turned",
+    )
+
+
+def test_long_names_in_a_legend_are_broken_for_a_narrow_screen():
+    figure = plot(solved(Wordy()), "policy")
+    names = [trace.name for trace in figure.data if trace.type == "scatter" and trace.name]
+    assert max(len(line) for name in names for line in name.split("<br>")) <= 38
+    assert "tall flame with both mirrors turned" in figure.layout.meta["alt"]
+
+
+def test_limits_and_surface_agree_and_have_names():
+    """An action that is as good as another one counts as best in both."""
+    solution = solved(Keeper())
+    figure = plot(solution, "surface")
+    surface = next(trace for trace in figure.data if trace.type == "surface")
+    x, y, z = (np.asarray(part, float) for part in (surface.x, surface.y, surface.z))
+    at = np.argwhere(np.isfinite(z[::2, ::2])) * 2
+    heights = {(round(x[k] + 0.499), round(y[i] + 0.499)): z[i, k] for i, k in at}
+    limits = {(x, y): z for x, y, z, _ in cells(plot(solution, "limit"), 0)}
+    assert heights == limits
+    assert figure.layout.scene.yaxis.ticktext == ("midnight", "late", "early", "dawn")
+    hours = plot(solution, "limit", x="oil", y="ships_still_to_be_guided_home")
+    assert "late" in hours.layout.coloraxis.colorbar.ticktext
+
+
+def test_a_picture_of_scores_tells_of_simulated_games_only_where_it_has_some():
+    assert "Simulated" not in plot(solved(Keeper()), "scores").layout.meta["alt"]
+    assert "Simulated" in plot(solved(Threes(dice=3)), "scores").layout.meta["alt"]
+
+
+def test_empty_cells_of_limits_are_columns_without_a_position():
+    """A cell stands for all positions with other numbers in the field of the limit."""
+    alt = plot(solved(Threes(dice=3)), "limit").layout.meta["alt"]
+    assert "Empty cells: no play comes to the position." in alt
+
+
+class Far(NamedTuple):
+    place: int
+    moved: int
+
+
+class Leap(Game):
+    """Leap once, 150 steps back to 45 steps forward, and stop."""
+
+    players: ClassVar = 1
+    objective: ClassVar = "maximize"
+
+    def start(self):
+        return Far(0, 0)
+
+    def actions(self, s):
+        return (0, 1)
+
+    def reward(self, s, action):
+        return s.place * action
+
+    def outcomes(self, s, action):
+        if s.moved:
+            yield 1, END, s
+        for place in range(-150, -150 if s.moved else 46):
+            yield 1, AGAIN, Far(place, 1)
+
+
+def test_long_numbers_of_an_axis_have_room():
+    layout = plot(solve(Leap()), "value").layout
+    across = layout.xaxis.range[1] - layout.xaxis.range[0]
+    assert layout.xaxis.dtick / across * 1012 > len("-150") * 6.6 + 4
+
+
+def test_curves_of_a_graph_stay_inside_and_thrown_dice_are_told():
+    figure = plot(solved(Ladder(top=8)), "graph")
+    for layout in (figure.layout.meta["wide"], figure.layout.meta["narrow"]):
+        low, high = layout["yaxis"]["range"]
+        ys = [y for trace in figure.data for y in trace.y if y is not None]
+        assert high < min(ys) <= max(ys) < low
+    box = plot(solve(TwoBoxes()), "graph", state=((1, 1), 2)).layout.meta["alt"]
+    assert "thrown: " in box
+    assert "throw 1 1" not in box

@@ -274,7 +274,7 @@ length craps --within 3 --by-layer | --by-layer doesn't go with --within
 length pig target=8 --policy nobody | no policy
 length yahtzee boxes=2 --by-layer | pool of dice
 length royal-ur --by-layer --policy random | --policy goes without --by-layer
-plot craps value --set width=500 | --set-width is for .png
+plot craps value --set width=500 | --set width=500 is for .png
 
 % play
 play threes --contest | write as=contest

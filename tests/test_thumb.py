@@ -257,7 +257,7 @@ def test_a_rule_has_the_loss_that_its_evaluation_has(kind, data):
         field = OnGraph(Setting.of(policies))
     except (EndlessPlay, UsageError):  # no value, or no choice where play comes to
         assume(False)
-    for rule in list(chain.from_iterable(field.starts()))[:8]:
+    for rule in list(chain.from_iterable(field.starts(4)))[:8]:
         try:
             expected = loss_of(policies, rule.policy(graph))
         except EndlessPlay:
@@ -674,6 +674,29 @@ class Alike(Game):
             yield 1, PASS, To(alike)
         else:
             yield 1, WIN if alike > s.beat else DRAW if alike == s.beat else LOSE, s
+
+
+def test_clauses_that_never_decide_are_left_out_and_preferences_for_one_action_name_it():
+    policies = Policies.of(Pig(target=20))
+    field, graph = OnGraph(Setting.of(policies)), policies.graph
+    ask = {"if": "turn >= 10", "do": "hold"}
+    short = Rule.read({"rule": [ask, {"do": "roll"}]}, graph)
+    rule = Rule.read({"rule": [ask, {"if": "turn >= 12", "do": "hold"}, {"do": "roll"}]}, graph)
+    assert field.shortened(rule) == short
+    rule = Rule.read({"rule": [ask, {"most": ["-number"]}]}, graph)
+    assert field.shortened(rule) == short
+
+
+def test_first_rules_have_no_more_integers_than_asked_for():
+    field = OnGraph(Setting.of(Policies.of(Alike())))
+    _, *others = field.starts(1)
+    assert all(rule.numbers == 1 for rules in others for rule in rules)
+
+
+def test_the_number_of_a_named_action_is_told_by_names():
+    graph = build(Pig(target=20))
+    rule = Rule.read({"rule": [{"most": ["number"]}]}, graph)
+    assert sentence_of(rule, graph) == "Always take the first possible of hold and roll."
 
 
 def test_kept_dice_of_own_rules_have_features():

@@ -156,8 +156,8 @@ def figure(found: Mapping[str, Found]) -> go.Figure:
         TITLE,
         [
             "Percentage points against optimal play, or points, mean over the seats. Lines: the "
-            "best rules that were found. Grey diamonds: rules that people know. What loses less "
-            f"than {LEAST:g} is drawn there.",
+            "best rules that were found. Grey diamonds: rules that people know. Losses below "
+            f"{LEAST:g} are drawn there.",
         ],
         heights=tuple(PANEL * -(-len(found) // columns) for columns in COLUMNS),
         x_title="integers to remember",

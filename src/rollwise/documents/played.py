@@ -368,7 +368,7 @@ class GameLedger(GameDocument, frozen=True, kw_only=True, tag="rollwise/play/1")
 
     def lines(self, figures: Figures) -> Iterator[str | Rows]:
         """The moves of a recorded game."""
-        yield f"The game, in the eyes of {self.player}"
+        yield f"The game, as {self.player} {'see' if self.player == 'you' else 'sees'} it"
         words = ("player", "position", "did", "result")
         rows = (
             (

@@ -137,11 +137,16 @@ def wants_boards(solution: Solution, states: Ints, choices: Choices) -> bool:
     return n_varying > MOST_IN_MAPS and has_kind(board, "square", "point")
 
 
-def best_text(solution: Solution, state: int) -> str:
-    """All best actions of a state in words: ``roll or hold``."""
+def best_names(solution: Solution, state: int) -> tuple[str, ...]:
+    """The names of all best actions of a state."""
     actions = solution.graph.view[state].actions
     best = [action_name(solution, a.label) for a in actions if solution.is_best[a]]
-    return any_of(list(dict.fromkeys(best)))
+    return tuple(dict.fromkeys(best))
+
+
+def best_text(solution: Solution, state: int) -> str:
+    """All best actions of a state in words: ``roll or hold``."""
+    return any_of(best_names(solution, state))
 
 
 def any_of(names: Sequence[str]) -> str:
@@ -395,6 +400,7 @@ def view(
     *,
     along: int | None = None,
     turn: int | None = None,
+    limited: NDArray[np.bool_] | None = None,
 ) -> View:
     """Lay states out.
 
@@ -409,6 +415,8 @@ def view(
         A field with one state for each whole column.
     turn : int, optional
         The field of the decision within a turn: it goes upwards.
+    limited : (n,) bool, optional
+        The states with a limit. Panels without one are drawn last.
 
     Raises
     ------
@@ -448,7 +456,7 @@ def view(
     rest = [f for f in varying if f not in axes]
     if not rest:
         panels = [Panel("", states)]
-        return View(axes, panels, notes + empty_cells(solution, axes, panels))
+        return View(axes, panels, notes + empty_cells(solution, axes, panels, along))
     # one panel for each combination of the other fields
     combinations, belongs, sizes = np.unique(
         table[:, rest], axis=0, return_inverse=True, return_counts=True
@@ -461,10 +469,14 @@ def view(
             chosen = np.unique(np.linspace(0, len(chosen) - 1, most).round().astype(int))
         else:
             often = np.bincount(belongs, often_met(solution)[states], len(combinations))
-            chosen = np.sort(np.lexsort((-sizes, -often))[:most])
+            empty = np.zeros(len(combinations), np.bool_)
+            if limited is not None:
+                empty = np.bincount(belongs, limited, len(combinations)) == 0
+            chosen = np.sort(np.lexsort((-sizes, -often, empty))[:most])
+        with_limits = " with limits" if limited is not None else ""
         left = (
             f"{len(chosen)} of {len(combinations):,} combinations of the other fields are shown, "
-            "those that come up most often"
+            f"those{with_limits} that come up most often"
         )
         if len(rest) == 1:
             left = f"{len(chosen)} of {len(combinations):,} values of {names[rest[0]]} are shown"
@@ -477,7 +489,7 @@ def view(
         some = states[belongs == c]
         title = _title(solution, rest, combinations[c], int(some[0]), thrown)
         panels.append(Panel(title, some))
-    return View(axes, panels, notes + empty_cells(solution, axes, panels))
+    return View(axes, panels, notes + empty_cells(solution, axes, panels, along))
 
 
 def _title(
@@ -511,12 +523,14 @@ def places(values: NDArray[np.int32]) -> list[int] | list[str]:
     return [str(v) for v in used.tolist()]
 
 
-def empty_cells(solution: Solution, axes: tuple[int, ...], panels: list[Panel]) -> list[str]:
+def empty_cells(
+    solution: Solution, axes: tuple[int, ...], panels: list[Panel], column: int | None = None
+) -> list[str]:
     """A note about the reason of empty cells in maps.
 
     A position in such a cell is unreachable, or omitted from the picture. Whole columns and rows of
     unreachable positions are named: in Pig no player banks a single point, and this leaves a white
-    cross.
+    cross. With a field `column`, a cell is for all positions that differ in this field only.
     """
     if len(axes) < 2:
         return []
@@ -524,22 +538,29 @@ def empty_cells(solution: Solution, axes: tuple[int, ...], panels: list[Panel]) 
     table = graph.rows
     drawn = np.concatenate([panel.states for panel in panels])
     along = [np.array(places(table[drawn, axis])).astype(np.int64) for axis in axes]
-    others = [f for f in range(table.shape[1]) if f not in axes]
+    others = [f for f in range(table.shape[1]) if f not in axes and f != column]
     inside = np.isin(table[:, axes[0]], along[0]) & np.isin(table[:, axes[1]], along[1])
     missing = np.zeros((len(along[0]), len(along[1])), np.int64)  # in how many panels
     left_out = np.zeros(len(table), np.bool_)
+
+    def cells(states: Ints) -> tuple[Ints, Ints]:
+        x, y = (np.searchsorted(along[d], table[states, axes[d]]) for d in (0, 1))
+        return x, y
+
     # a cell is missing if no position of the game lies there, with the panel's other fields
     for panel in panels:
-        here = inside & np.all(table[:, others] == table[panel.states[0], others], axis=1)
-        known = np.zeros(missing.shape, np.bool_)
-        known[tuple(np.searchsorted(along[d], table[here, axes[d]]) for d in (0, 1))] = True
+        alike = np.all(table[:, others] == table[panel.states[0], others], axis=1)
+        here = np.flatnonzero(inside & alike)
+        empty, known = np.ones(missing.shape, np.bool_), np.zeros(missing.shape, np.bool_)
+        empty[cells(panel.states)] = False
+        known[cells(here)] = True
         missing += ~known
-        left_out |= here
-    left_out[drawn] = False
+        left_out[here] |= empty[cells(here)]
     reasons = []
     if missing.any():
+        names = [graph.columns[axis] for axis in axes]
         gone = [
-            f"{graph.columns[axes[d]]} = {along[d][place]}"
+            f"{names[d]} = {field_text(solution, names[d], int(along[d][place]))}"
             for d in (0, 1)
             for place in np.flatnonzero((missing == len(panels)).all(axis=1 - d)).tolist()
         ]

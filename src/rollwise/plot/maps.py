@@ -321,6 +321,15 @@ def add_scale(figure: go.Figure, scale: Classes | Amounts) -> None:
     )
 
 
+def _shortened(text: str, most: int) -> str:
+    """A field and its number, such as ``sticks = 3``, in so many letters: the name is cut."""
+    if len(text) <= most:
+        return text
+    name, sign, number = text.rpartition(" = ")
+    room = most - len(sign + number) - 1
+    return f"{name[:room]}…{sign}{number}" if sign and room > 0 else text[: most - 1] + "…"
+
+
 @dataclass(frozen=True)
 class _Grid:
     """Panels in rows and columns, in pixels of the plotting area."""
@@ -382,15 +391,16 @@ class _Grid:
         lines = [""]
         # a line is filled with whole fields as long as it has room
         for part in title.split(", "):
-            longer = f"{lines[-1]}, {part}" if lines[-1] else part
-            if len(longer) < most or not lines[-1]:  # a comma may follow
+            shown = _shortened(part, most - 1)  # a comma may follow
+            longer = f"{lines[-1]}, {shown}" if lines[-1] else shown
+            if len(longer) < most or not lines[-1]:
                 lines[-1] = longer
             else:
                 lines[-1] += ","
-                lines.append(part)
+                lines.append(shown)
         if len(lines) > MOST_LINES:
             lines = [*lines[: MOST_LINES - 1], " ".join(lines[MOST_LINES - 1 :])]
-        return [line if len(line) <= most else line[: most - 1] + "…" for line in lines]
+        return [_shortened(line, most) for line in lines]
 
     def cell_fits(self, nx: int, ny: int, letters: int) -> bool:
         across = self.least_panel_width / nx
@@ -429,19 +439,19 @@ class _Grid:
                 if number:
                     spec["matches"] = letter
                 texts = x_texts if letter == "x" else y_texts
+                letters = max(map(len, texts.values()))
+                beside = max(2, int(self.panel_width / (6.6 * letters + 8)))
+                most = beside if letter == "x" else room
                 if isinstance(ticks[0], str):
                     spec["type"] = "category"
                     spec["categoryarray"] = ticks
                     spec["range"] = [-0.5, len(ticks) - 0.5]
                 else:
                     spec["range"] = [ticks[0] - 0.5, ticks[-1] + 0.5]
-                    spec["dtick"] = step(ticks[0], ticks[-1], room)
+                    spec["dtick"] = step(ticks[0], ticks[-1], min(most, room))
                     spec["tick0"] = 0
                 named = [t for t in ticks if t in texts]
                 if any(isinstance(t, str) or texts[t] != str(t) for t in named):
-                    letters = max(map(len, texts.values()))
-                    beside = max(2, int(self.panel_width / (6.6 * letters + 8)))
-                    most = beside if letter == "x" else room
                     spec["tickvals"] = named[:: -(-len(named) // most)]
                     spec["ticktext"] = [texts[tick] for tick in spec["tickvals"]]
                 layout[f"{letter}axis{number + 1 if number else ''}"] = spec

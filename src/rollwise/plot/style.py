@@ -165,17 +165,17 @@ class Sheet:
         text = f"<b>{'<br>'.join(title)}</b>"
         if notes:
             text += f'<br><span style="font-size:{NOTE_SIZE}px">{"<br>".join(notes)}</span>'
-        lines = self.title_lines[small]
-        above = LINE * lines + 5 if lines else 4
+        above = LINE * self.title_lines[small] + 5 if self.title_lines[small] else 4
         key_height = 0.0
         layout: dict[str, Any] = {}
         if self.key:
             room = width - left - right
-            widths = [len(name) * 7.4 + 46 for name in self.key]
+            lines = [[len(line) for line in name.split("<br>")] for name in self.key]
+            widths = [max(letters) * 7.4 + 46 for letters in lines]
             # entries share one line if they have room, or stand in columns of the widest
             columns = len(widths) if sum(widths) <= room else max(int(room // max(widths)), 1)
-            rows = -(-len(widths) // columns)
-            key_height = 24 * rows + 6
+            rows = [lines[k : k + columns] for k in range(0, len(lines), columns)]
+            key_height = 6 + sum(7 + 17 * max(map(len, row)) for row in rows)
             layout["showlegend"] = True  # Plotly leaves out the legend of a single entry
             layout["legend"] = {
                 "orientation": "h",

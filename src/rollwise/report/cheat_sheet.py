@@ -145,12 +145,14 @@ def limit_table(solution: Solution) -> str:
     counts = {f: len(np.unique(column)) for f, column in enumerate(table.T) if f != limits.field}
     others = sorted((f for f in counts if counts[f] > 1), key=lambda f: (-counts[f], f))
     name, along = action_name(solution, limits.action), graph.columns[limits.field]
+
+    def text(f: int, number: float) -> str:
+        return field_text(solution, graph.columns[f], int(number))
+
     if not others:
         (limit,) = limits.limit.tolist()
-        return f"<p>{html.escape(f'{name.capitalize()} from {along} {limit:.0f} on.')}</p>"
-
-    def text(f: int, number: int) -> str:
-        return field_text(solution, graph.columns[f], int(number))
+        told = f"{name.capitalize()} from {along} {text(limits.field, limit)} on."
+        return f"<p>{html.escape(told)}</p>"
 
     down, *across = sorted(others[:2])
     rest = others[2:]
@@ -172,14 +174,14 @@ def limit_table(solution: Solution) -> str:
     head = "".join(f"<th scope='col'>{html.escape(x)}</th>" for x in heads)
     cells = [[values.get((y, *x)) for x in xs] for y in ys]
     texts = [
-        ["" if z is None else "never" if np.isnan(z) else f"{z:.0f}" for z in line]
+        ["" if z is None else "never" if np.isnan(z) else text(limits.field, z) for z in line]
         for line in cells
     ]
     if len({*chain.from_iterable(texts)} - {""}) < 2:
         return ""
     rows = "".join(
         f"<tr><th scope='row'>{html.escape(text(down, y))}</th>"
-        f"{''.join(f'<td>{t}</td>' for t in line)}</tr>"
+        f"{''.join(f'<td>{html.escape(t)}</td>' for t in line)}</tr>"
         for y, line in zip(ys, texts, strict=True)
     )
     fields = [graph.columns[f] for f in (down, *across)]

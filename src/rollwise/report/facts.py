@@ -428,7 +428,8 @@ def encode(facts: Facts) -> tuple[str, int, int]:
     """
     solution = facts.solution
     states = np.flatnonzero(facts.choice)
-    names, classes = best_classes(solution, states)
+    best = best_classes(solution, states)
+    names, classes = best.names, best.classes
     fields, texts, table = _columns(solution, states)
     varying = [f for f in range(table.shape[1]) if len(np.unique(table[:, f])) > 1]
     varying = varying or [0]

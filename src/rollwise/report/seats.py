@@ -87,7 +87,7 @@ def strategy(facts: Facts) -> str:
 
 def only_move(facts: Facts) -> str:
     """A sentence in place of a picture of one colour."""
-    names, _ = best_classes(facts.solution, np.flatnonzero(facts.choice))
+    names = best_classes(facts.solution, np.flatnonzero(facts.choice)).names
     if len(names) > 1:
         return ""
     return f"<p>The best move is always the same: <b>{html.escape(names[0])}</b>.</p>"

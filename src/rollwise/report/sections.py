@@ -293,7 +293,7 @@ def three(facts: Facts) -> str:
     states = states[weight[states] > 0]
     if not len(states):
         return ""
-    _, first = np.unique(best_classes(solution, states)[1], return_index=True)
+    _, first = np.unique(best_classes(solution, states).classes, return_index=True)
     shown = {
         s: f"a mistake costs {facts.costs[s]:.2f} {facts.unit}"
         for s in states[np.sort(first)[:POSITIONS]].tolist()
@@ -358,7 +358,8 @@ def table(facts: Facts) -> str:
 
 def _summary(facts: Facts) -> str:
     """How often each move is the best one."""
-    names, classes = best_classes(facts.solution, np.flatnonzero(facts.choice))
+    best = best_classes(facts.solution, np.flatnonzero(facts.choice))
+    names, classes = best.names, best.classes
     visits = facts.lengths.visits[facts.choice]
     positions = np.bincount(classes, minlength=len(names))
     often = np.bincount(classes, visits, len(names)) / max(visits.sum(), 1e-300)

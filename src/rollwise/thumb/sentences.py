@@ -18,6 +18,7 @@ from rollwise.thumb.features import Features, looks_at_throw
 from rollwise.thumb.language import Clause, Condition, Feature, Form, Preference, Rule
 
 SHARES = ("half", "third", "quarter", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+MOST_NAMED = 8  # actions in a list
 OF_THE_GRAPH = ("again", "wins")  # features of actions without a word in rule sheets
 Bools = NDArray[np.bool_]
 
@@ -55,15 +56,29 @@ def sentence_of(rule: Rule, graph: StateGraph, unit: Sequence[str] = ()) -> str:
 
 def _deed(action: int | Preference, graph: StateGraph, unit: Sequence[str]) -> str:
     if isinstance(action, Preference):
-        return "take the action with " + ", then ".join(map(_most, action.forms))
+        texts = [_most(form, graph) for form in action.forms]
+        if _by_name(action.forms[0], graph):  # no two actions have the same number
+            return f"take {texts[0]}"
+        return "take the action with " + ", then ".join(texts)
     text = graph.vocabulary.text(action)
     if not text.isdecimal():
         return text
     return f"choose {text} {unit[action != 1]}" if unit else f"choose {text}"
 
 
-def _most(form: Form) -> str:
+def _by_name(form: Form, graph: StateGraph) -> bool:
+    """Whether a preferred form is the number of an action, and people know few actions by name."""
+    names, labels = graph.vocabulary.names, graph.vocabulary.labels
+    few = len(labels) <= MOST_NAMED and names.keys() >= {*labels} and not graph.has_pool
+    return few and len(form.terms) == 1 and form.terms[0][1].text == "number"
+
+
+def _most(form: Form, graph: StateGraph) -> str:
     """The words for a preferred form."""
+    if _by_name(form, graph):
+        labels = sorted(graph.vocabulary.labels, reverse=form.terms[0][0] > 0)
+        *others, last = map(graph.vocabulary.text, labels)
+        return f"the first possible of {', '.join(others)} and {last}"
     if len(form.terms) == 1:
         number, feature = form.terms[0]
         several = feature.text.endswith("s")  # the most points, but the largest number

@@ -403,7 +403,7 @@ class OnGraph(Field):
         for _ in range(cores):
             self._memories.put(self.scorer.memory())
 
-    def starts(self) -> Iterator[list[Rule]]:
+    def starts(self, most: int) -> Iterator[list[Rule]]:
         scorer = self.scorer
         # a preference between two actions is the same as one of the actions
         single = self._single() if len(scorer.labels) != 2 or scorer.of_the_sheet else []
@@ -411,10 +411,15 @@ class OnGraph(Field):
         # a rule with endless play gives no estimate of its changes
         for form in self.forms:
             levels = np.unique(self.values(form))[1:MOST_LEVELS].tolist()
-            yield [
-                Rule((Clause(Condition(form, True, level), one), Clause(None, other)))
-                for level in levels
+            pairs = [
+                (_always(one).numbers + _always(other).numbers, one, other)
                 for one, other in permutations(self._usual, 2)
+            ]
+            yield [
+                Rule((Clause(condition, one), Clause(None, other)))
+                for condition in (Condition(form, True, level) for level in levels)
+                for numbers, one, other in pairs
+                if condition.numbers + numbers <= most
             ]
 
     def _single(self) -> list[Preference]:
@@ -512,7 +517,9 @@ class OnGraph(Field):
             return self._longer(rule.clauses[0].deed)
         places = list(self._places_of(rule))
         estimates = dict[Rule, float]()
-        for weight in self._weights(rule):
+        # a condition has one integer at least
+        fits = any(_changed(rule, *place, None).numbers < most for place in places)
+        for weight in self._weights(rule) if fits else ():
             gain, offset = self._gains(rule, places, weight)
             for estimate, other in self._estimated(rule, places, gain, offset, map_):
                 if other.numbers <= most:
@@ -537,6 +544,18 @@ class OnGraph(Field):
                     chosen = sums <= PROMISING or (is_plain and plain <= PLAIN)
                 promising += [other] if chosen else []
         return promising
+
+    def shortened(self, rule: Rule) -> Rule:
+        shorter = [_without(rule, index) for index in range(len(rule.clauses) - 1)]
+        labels = list(self.scorer.labels)[:MOST_USUAL]
+        # a preference may be the same action wherever its clause decides
+        for index, clause in enumerate(rule.clauses):
+            if isinstance(clause.deed, Preference):
+                shorter += [_changed(rule, index, True, one, clause.condition) for one in labels]
+        for other in shorter:
+            if np.array_equal(self.taken(other), self.taken(rule)):
+                return self.shortened(other)
+        return rule
 
     def _longer(self, deed: Deed) -> list[Rule]:
         """Preferences with one more feature, or with another preference behind."""
@@ -622,9 +641,8 @@ class OnGraph(Field):
                     number, way = int(of_these[column]), ways[which]
                     index, instead, deed = changes[number]
                     level = int(way.levels[number])
-                    clause = Clause(self.condition(way.form, way.at_least, level), deed)
-                    behind = base.clauses[index + instead :]
-                    rule = Rule((*base.clauses[:index], clause, *behind))
+                    condition = self.condition(way.form, way.at_least, level)
+                    rule = _changed(base, index, instead, deed, condition)
                     yield float(estimates[which, number]), rule
 
 
@@ -635,6 +653,14 @@ def _always(deed: Deed) -> Rule:
 def _without(rule: Rule, index: int) -> Rule:
     """A rule without one of its clauses."""
     return Rule(rule.clauses[:index] + rule.clauses[index + 1 :])
+
+
+def _changed(
+    rule: Rule, index: int, instead: bool, deed: Deed, condition: Condition | None
+) -> Rule:
+    """A rule with a new clause, which may replace one."""
+    clauses = rule.clauses
+    return Rule((*clauses[:index], Clause(condition, deed), *clauses[index + instead :]))
 
 
 def _conditions(rule: Rule) -> list[Condition]:

@@ -126,8 +126,8 @@ class Field(ABC):
         self._named = {parameters[largest]: largest} if has_number else {}
 
     @abstractmethod
-    def starts(self) -> Iterator[list[Rule]]:
-        """Lists of first rules.
+    def starts(self, most: int) -> Iterator[list[Rule]]:
+        """Lists of first rules; those with more than `most` integers may be missing.
 
         More lists are used, up to one that lowers the least loss, if all rules of the first list
         or all changes of a rule play endlessly.
@@ -140,6 +140,10 @@ class Field(ABC):
     @abstractmethod
     def changes(self, rule: Rule, most: int, map_: Map) -> list[Rule]:
         """The most promising rules with one part changed, and at most `most` integers."""
+
+    def shortened(self, rule: Rule) -> Rule:
+        """The rule without clauses that never decide, and actions in place of preferences."""
+        return rule
 
     @abstractmethod
     def renewed(self, rule: Rule | None, losses: Mapping[Rule, float]) -> bool:
@@ -267,7 +271,7 @@ class Search:
                 raise
 
     def _run(self) -> None:
-        starts, in_vain = self.field.starts(), 0
+        starts, in_vain = self.field.starts(self._limits.numbers), 0
         self._begin(starts)
         while self.kept and not self._over() and in_vain < MOST_IN_VAIN:
             base, scored_before = self._next(), self.scored
@@ -290,6 +294,10 @@ class Search:
                 n for n, rules in self.kept.items() if self._loss(rules[0]) <= self._limits.enough
             ]
             self._most = min([self._most, *(n - 1 for n in good)])
+        for best in [rules[0] for rules in self.kept.values()]:
+            shorter = self.field.shortened(best)
+            self.losses.setdefault(shorter, self._loss(best))
+            self._keep([shorter])
 
     def _begin(self, starts: Iterator[list[Rule]]) -> None:
         """Keep the rules of the lists of first rules, up to a list that lowers the least loss."""

@@ -160,7 +160,7 @@ class OnTurns(Field):
         outcomes = len(self._sample.positions.layer.blocks[0][1].target)
         self.seconds_a_rule = SECONDS_A_RULE + SECONDS_AN_OUTCOME * outcomes
 
-    def starts(self) -> Iterator[list[Rule]]:
+    def starts(self, most: int) -> Iterator[list[Rule]]:
         filled = self._first.clauses[1].deed
         assert isinstance(filled, Preference)
         single = [Preference((Form(((sign, f),)),)) for f in self._features(0) for sign in (1, -1)]

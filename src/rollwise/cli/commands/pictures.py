@@ -127,8 +127,10 @@ def plot(
     choices["state"] = None if state is None else read_state(state, chosen)
     place = Path(f"{file_stem(chosen)}-{kind}.html") if out is None else out
     check_target(place)
-    if place.suffix == ".html":
-        refuse("is for .png and .svg: a page is as wide as its window", set_width=width)
+    if place.suffix == ".html" and width is not None:
+        raise UsageError(
+            f"--set width={width} is for .png and .svg: a page is as wide as its window"
+        )
     require_plotly()
     tell_of_cycles(chosen)
     solution = _solved(chosen, kind, where, load)

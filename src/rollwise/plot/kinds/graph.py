@@ -22,6 +22,7 @@ from rollwise.graph.naming import field_label
 from rollwise.plot import Choices
 from rollwise.plot.fields import Hover, action_name, cost_text, escaped, field_text, value_text
 from rollwise.plot.style import BLUE, COLOURS, GREY, NARROW, ORANGE, SWITCH, WIDE, Picture, Sheet
+from rollwise.words import Narrator
 
 # From a node, to another, the colour, whether it is a best move, and its chance in percent.
 Edge = tuple[int, int, str, bool, str]
@@ -34,6 +35,7 @@ BEFORE_END = 0.4  # columns between a chance and the end of its line: labels lea
 STEPS = np.array([*np.linspace(0, 0.85, 18), 1])[:, None]  # the last is longer than an arrowhead
 CHANCE = np.array([36, 14])  # width and height in pixels, for which lines of the same ends part
 LOOP = np.array([56, 34])  # half the width and the height of the handles of a loop, in pixels
+BEYOND = 0.1  # rows between a curve and the edge of the picture
 MOST_LEAVES = 12  # outcomes drawn for one action of a tree
 
 
@@ -138,7 +140,12 @@ def picture(
     left, right = layouts[0]["xaxis"]["range"]
     low, high = layouts[0]["yaxis"]["range"]
     paths = _paths(nodes, edges, (WIDE / (right - left), heights[0] / (low - high)))
+    # curves beneath the last row or above the first one have room too
+    reach = [float(y) for points in paths for y in points[:, 1]]
+    range_ = [max([low, *(y + BEYOND for y in reach)]), min([high, *(y - BEYOND for y in reach)])]
+    grown = (range_[0] - range_[1]) / (low - high)
     for layout in layouts:
+        layout["yaxis"]["range"] = range_
         layout["annotations"] = _chances(nodes, edges, paths) + layout["annotations"]
     figure = Picture()
     figure.add_traces([*_lines(edges, paths), _marks(nodes)])
@@ -150,7 +157,7 @@ def picture(
         figure,
         title,
         notes,
-        heights=heights,
+        heights=(heights[0] * grown, heights[1] * grown),
         key=[name for name, _ in key],
         left=16,
         bottom=12,
@@ -372,7 +379,12 @@ def short_text(solution: Solution, state: int) -> str:
     texts = {name: escaped(field_text(solution, name, v)) for name, v in named}
     if len(fields) <= 4:
         return "·".join(texts.values())
-    return ", ".join(f"{field_label(n)} {texts[n]}" for n, v in named if v) or "all 0"
+    here = graph.view[state]
+    faces = graph.throw_names[: len(here.throw)]
+    words = [f"{field_label(n)} {texts[n]}" for n, v in named if v and n not in faces]
+    if faces:
+        words.append(escaped(Narrator(graph, solution.game).thrown(here)))
+    return ", ".join(words) or "all 0"
 
 
 def _value(solution: Solution, value: float) -> str:

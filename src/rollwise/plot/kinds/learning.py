@@ -153,7 +153,7 @@ def _beneath(figure: go.Figure, above: str) -> go.Figure:
             notes.append(lettering(text, 0, y, yshift=shift, xanchor="left", yanchor="bottom"))
         layout["annotations"] = notes
         layout["height"] = after + margin["t"] + margin["b"]
-        layout["xaxis99"] = axis(type="log", anchor="y99", domain=[0, 1], dtick=1)
+        layout["xaxis99"] = axis(type="log", anchor="y99", domain=[0, 1], dtick=1, tickformat=",d")
         layout["yaxis99"] = axis(anchor="x99", domain=[0, CURVE / after], rangemode="tozero")
         meta[name] = layout
     figure.update_layout(meta["wide"])

@@ -224,17 +224,45 @@ def find_limits(solution: Solution, states: Ints, without: list[int]) -> Limits:
             f"{graph.title}: along no field is there a limit from which another action is best "
             f"(in {100 * OFTEN:g} % of the positions or more); draw `policy` instead"
         )
-    order, begin = _columns(table, found.field)
-    height = table[order, found.field].astype(np.float64)
+    columns, limit, again = limits_along(solution, states, found.field, found.action)
+    return Limits(found.field, found.action, columns, limit, again, len(np.unique(label)))
+
+
+def limits_along(
+    solution: Solution, states: Ints, field: int, action: int
+) -> tuple[Ints, Floats, int]:
+    """The limit of an action in each column along a field.
+
+    An action that is as good as another counts as best, from the limit on and right below it.
+
+    Returns
+    -------
+    columns : (n,) int64
+        The lowest state of each column.
+    limit : (n,) float64
+        The least number in the field where the action is best; NaN where it never is.
+    again : int
+        Columns with states above the limit where the action isn't best.
+    """
+    graph = solution.graph
+    order, begin = _columns(graph.rows[states], field)
+    states = states[order]
+    height = graph.rows[states, field].astype(np.float64)
     column = np.repeat(np.arange(len(begin)), np.diff(np.append(begin, len(order))))
-    inside = label[order] == found.action
-    limit = _first(inside & ~has_ties(graph, solution.is_best)[states[order]], height, begin)
-    tied = _tied_below(solution, states[order], column, height, found.action, limit)
-    limit = np.fmin(np.where(np.isnan(limit), _first(inside, height, begin), limit), tied)
-    above = ~inside & (height > limit[column])  # false where the limit is NaN
-    again = len(np.unique(column[above]))
-    actions = len(np.unique(label))
-    return Limits(found.field, found.action, states[order][begin], limit, again, actions)
+    good = where_best(solution, action)[states]
+    limit = _first(good & ~has_ties(graph, solution.is_best)[states], height, begin)
+    tied = _tied_below(good, column, height, limit)
+    limit = np.fmin(np.where(np.isnan(limit), _first(good, height, begin), limit), tied)
+    above = ~good & (height > limit[column])  # false where the limit is NaN
+    return states[begin], limit, len(np.unique(column[above]))
+
+
+def where_best(solution: Solution, action: int) -> NDArray[np.bool_]:
+    """The states where an action is best, alone or with others: (n_states,) bool."""
+    graph = solution.graph
+    best = np.zeros(graph.n_states, np.bool_)
+    best[graph.action_state[solution.is_best & (graph.action_label == action)]] = True
+    return best
 
 
 def _first(inside: NDArray[np.bool_], height: Floats, begin: Ints) -> Floats:
@@ -243,23 +271,12 @@ def _first(inside: NDArray[np.bool_], height: Floats, begin: Ints) -> Floats:
     return np.where(np.isinf(first), np.nan, first)
 
 
-def _tied_below(
-    solution: Solution,
-    states: Ints,
-    column: Ints,
-    height: Floats,
-    action: int,
-    limit: Floats,
-) -> Floats:
-    """The lowest of the states right below each limit where the action is as good as another."""
-    graph = solution.graph
-    good = np.zeros(graph.n_states, np.bool_)
-    good[graph.action_state[solution.is_best & (graph.action_label == action)]] = True
-    good = good[states]
+def _tied_below(good: NDArray[np.bool_], column: Ints, height: Floats, limit: Floats) -> Floats:
+    """The lowest of the good states right below each limit, of columns from the lowest state up."""
     # the first state of each run of good ones within a column
     starts = good & ~np.append(False, good[:-1] & (column[1:] == column[:-1]))
     # for each state the start of the last run before it
-    start = np.maximum.accumulate(np.where(starts, np.arange(len(states)), 0))
+    start = np.maximum.accumulate(np.where(starts, np.arange(len(good)), 0))
     at = np.flatnonzero(height == limit[column])
     lowest = np.full(len(limit), np.nan)
     lowest[column[at]] = height[start[at]]
@@ -281,7 +298,14 @@ def draw_limit(solution: Solution, choices: Choices) -> go.Figure:
     limit[limits.states] = limits.limit
     beyond = np.nanmax(limits.limit) + 1  # orders the panels, and isn't shown
     answer = np.where(limits.never, beyond, limits.limit)
-    layout = view(solution, limits.states, answer, choices, along=limits.field)
+    layout = view(
+        solution,
+        limits.states,
+        answer,
+        choices,
+        along=limits.field,
+        limited=~limits.never,
+    )
     if len(layout.axes) < 2:
         raise UsageError(
             f"{graph.game}: besides {graph.columns[limits.field]} fewer than two fields vary, so "
@@ -295,10 +319,13 @@ def draw_limit(solution: Solution, choices: Choices) -> go.Figure:
 
     apart = step(low, max(high, low + 1), 8)
     ticks = [tick for tick in range(int(low), int(high) + 1) if tick % apart == 0] or [int(low)]
-    texts = [f"{tick:.0f}" for tick in ticks]
+    named = {n: field_text(solution, field, n) for n in {*ticks, *shown.astype(int).tolist()}}
+
+    def label(s: int) -> str:
+        return "" if np.isnan(limit[s]) else escaped(named[int(limit[s])])
 
     def text(s: int) -> str:
-        said = f"never {name}" if np.isnan(limit[s]) else f"{name} from {field} {limit[s]:.0f}"
+        said = f"{name} from {field} {label(s)}" if label(s) else f"never {name}"
         return hover_text(solution, limits, s, said)
 
     return draw_maps(
@@ -306,10 +333,17 @@ def draw_limit(solution: Solution, choices: Choices) -> go.Figure:
         layout,
         lambda some: limit[some],
         text,
-        Amounts(f"{field} from which to {verb}", AMOUNTS, low, max(high, low + 1), ticks, texts),
+        Amounts(
+            f"{field} from which to {verb}",
+            AMOUNTS,
+            low,
+            max(high, low + 1),
+            ticks,
+            [escaped(named[tick]) for tick in ticks],
+        ),
         title=f"{graph.title}: from which {field} to {verb}",
         notes=limit_notes(limits),
-        label=lambda s: "" if np.isnan(limit[s]) else f"{limit[s]:.0f}",
+        label=label,
         label_note="The numbers are these limits.",
         hatched=f"never {name}",
     )
@@ -453,5 +487,5 @@ def _summary(
     return [
         f"{fields[0]} is the next player's, {fields[1]} that of the one after. Where the next has "
         f"more, the limit is higher than with the two changed in {later:.3g} % of the places, "
-        f"and lower in {sooner:.3g} %; on average it is {float(gap[ahead].mean()):+z.3f}."
+        f"and lower in {sooner:.3g} %; the mean difference is {float(gap[ahead].mean()):+z.3f}."
     ]

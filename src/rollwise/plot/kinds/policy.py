@@ -5,8 +5,11 @@ Boxes stand in some lines for each number of one field.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -22,6 +25,8 @@ from rollwise.plot.boards import draw_boards
 from rollwise.plot.fields import (
     Hover,
     action_name,
+    any_of,
+    best_names,
     best_text,
     escaped,
     field_text,
@@ -50,55 +55,84 @@ from rollwise.plot.style import (
     room_beside,
 )
 
-EITHER = " or "
 TIED = "#BBBBBB"
+PALE = (0.35, 0.8)  # shares of white in the mixtures of colours
 MOST_BOXES = 300
 MOST_CURVES = 8  # actions with a line each
 ACROSS = 7  # boxes in a line: as many as a narrow screen has room for
 LINE = 38  # pixels
+LETTERS = 38  # of a line of the legend, for which a narrow screen has room
 
 
-def best_classes(
-    solution: Solution, states: NDArray[np.int64]
-) -> tuple[list[str], NDArray[np.int64]]:
-    """The names of the best actions, and the index of the best one in each state.
+@dataclass(frozen=True)
+class BestActions:
+    """Sets of actions that are equally good in some states.
 
-    Several actions, equally good within the certified error, share a name: ``roll or hold``. Such
-    names come last.
+    Several actions, equally good within the certified error, share a class: ``roll or hold``. Such
+    classes come last.
+
+    Attributes
+    ----------
+    parts : list of tuple of str
+        The names of the actions of each class.
+    classes : (n,) int64
+        The class of each state.
     """
+
+    parts: list[tuple[str, ...]]
+    classes: NDArray[np.int64]
+
+    @property
+    def names(self) -> list[str]:
+        """The classes in words."""
+        return [any_of(part) for part in self.parts]
+
+    @property
+    def colours(self) -> list[str]:
+        """A colour for each class; several ties have pale mixtures of their actions' colours.
+
+        The first of these mixtures is the darkest, and the last the palest, so that they differ
+        also where their actions have similar colours.
+        """
+        single = [part[0] for part in self.parts if len(part) == 1]
+        every = list(dict.fromkeys([*single, *chain(*self.parts)]))
+        colours = dict(zip(every, action_colours(len(every)), strict=True))
+        tied = self.parts[len(single) :]
+        if len(tied) == 1:
+            return [*(colours[name] for name in single), TIED]
+        pale = np.linspace(*PALE, len(tied)).tolist()
+        mixed = [_mixed([colours[n] for n in part], p) for part, p in zip(tied, pale, strict=True)]
+        return [*(colours[name] for name in single), *mixed]
+
+    def legend(self) -> Classes:
+        """The legend of a picture."""
+        lines = (textwrap.wrap(name, LETTERS) or [""] for name in self.names)
+        return Classes(["<br>".join(map(escaped, parts)) for parts in lines], self.colours)
+
+
+def best_classes(solution: Solution, states: NDArray[np.int64]) -> BestActions:
+    """The best actions of some states."""
     graph = solution.graph
     labels = graph.action_label[solution.best_actions[states]].astype(np.int64)
     ties = has_ties(graph, solution.is_best)[states]
     known = np.unique(graph.action_label[actions_of(graph, states)[0]]).tolist()
-    named = [action_name(solution, label) for label in known]
-    tied = [best_text(solution, s) for s in states[ties].tolist()]
-    names = [*dict.fromkeys(named), *sorted(set(tied).difference(named))]
-    place = {name: k for k, name in enumerate(names)}  # several numbers may have one name
-    classes = np.array([place[name] for name in named])[np.searchsorted(known, labels)]
-    classes[ties] = [place[name] for name in tied]
+    named = [(action_name(solution, label),) for label in known]
+    tied = [best_names(solution, s) for s in states[ties].tolist()]
+    parts: dict[str, tuple[str, ...]] = {any_of(part): part for part in named}
+    for part in sorted(set(tied), key=any_of):
+        parts.setdefault(any_of(part), part)
+    place = {text: k for k, text in enumerate(parts)}
+    classes = np.array([place[any_of(part)] for part in named])[np.searchsorted(known, labels)]
+    classes[ties] = [place[any_of(part)] for part in tied]
     used, classes = np.unique(classes, return_inverse=True)
-    return [names[k] for k in used.tolist()], classes
+    every = list(parts.values())
+    return BestActions([every[k] for k in used.tolist()], classes)
 
 
-def class_colours(names: Sequence[str]) -> list[str]:
-    """The colours of best actions; of several ties the pale mixtures of their actions' colours."""
-    single = [name for name in names if EITHER not in name]
-    colours = dict(zip(single, action_colours(len(single)), strict=True))
-    tied = [name for name in names if EITHER in name]
-    if len(tied) == 1:
-        return [*colours.values(), TIED]
-    return [*colours.values(), *(_mixed(name.split(EITHER), colours) for name in tied)]
-
-
-def _legend(names: Sequence[str]) -> Classes:
-    return Classes([escaped(name) for name in names], class_colours(names))
-
-
-def _mixed(names: Sequence[str], colours: dict[str, str]) -> str:
-    known = [rgb(colours.get(name, TIED)) for name in names]
-    return "#" + "".join(
-        f"{(sum(part) // len(part) + 255) // 2:02X}" for part in zip(*known, strict=True)
-    )
+def _mixed(colours: Sequence[str], white: float) -> str:
+    """The mixture of some colours, with a share of white."""
+    parts = np.array([rgb(colour) for colour in colours]).mean(axis=0)
+    return "#" + "".join(f"{round(p + (255 - p) * white):02X}" for p in parts.tolist())
 
 
 def fit_policy(solution: Solution, choices: Choices) -> NDArray[np.int64]:
@@ -113,22 +147,22 @@ def draw_policy(solution: Solution, choices: Choices) -> go.Figure:
     title = f"{graph.title}: the best action"
     if wants_boards(solution, states, choices):
         return draw_boards(solution, states, partial(best_and_worth, solution), title=title)
-    names, classes = best_classes(solution, states)
+    best = best_classes(solution, states)
     turn = turn_field(solution, states)
-    layout = view(solution, states, classes.astype(np.float64), choices, turn=turn)
+    layout = view(solution, states, best.classes.astype(np.float64), choices, turn=turn)
     hover = Hover(solution)
     if len(layout.axes) == 1:
         notes = [*layout.notes, *without_choice(solution)]
         return _action_lines(solution, layout.axes[0], states, hover, title, notes)
     class_of = np.zeros(graph.n_states)
-    class_of[states] = classes
+    class_of[states] = best.classes
     shown = shown_values(solution, solution.values)
     return draw_maps(
         solution,
         layout,
         lambda some: class_of[some],
         hover,
-        _legend(names),
+        best.legend(),
         title=title,
         notes=without_choice(solution),
         label=lambda s: f"{shown[s]:z.1f}" if solution.is_score else f"{shown[s]:z.0f}",
@@ -235,7 +269,7 @@ def draw_boxes(solution: Solution, choices: Choices) -> go.Figure:
         raise UsageError(f"{graph.game}: there is no field {choices.y!r} ({known})")
     upward = differ[0] if choices.y is None else graph.columns.index(choices.y)
     others = [field for field in differ if field != upward]
-    names, classes = best_classes(solution, states)
+    best = best_classes(solution, states)
     shown, hover = shown_values(solution, solution.values), Hover(solution)
 
     def told(field: int, number: int) -> str:
@@ -256,8 +290,9 @@ def draw_boxes(solution: Solution, choices: Choices) -> go.Figure:
         for x, place in enumerate(line):
             s = int(states[place])
             value = f"{shown[s]:z.2f}" if solution.is_score else f"{shown[s]:z.0f}"
-            z[y, x] = classes[place]
-            texts[y, x] = "/".join(told(f, fields[place, f]) for f in others) + f"<br>{value}"
+            z[y, x] = best.classes[place]
+            above = "/".join(told(f, fields[place, f]) for f in others)
+            texts[y, x] = f"{above}<br>{value}" if above else value
             hovers[y, x] = hover(s)
     other = "/".join(graph.columns[field] for field in others)
     note = f"In each box: {other}{', and beneath it ' if other else ''}the {value_name(solution)}."
@@ -265,7 +300,7 @@ def draw_boxes(solution: Solution, choices: Choices) -> go.Figure:
         f"{graph.title}: the best action, a box for each position",
         [note, *without_choice(solution)],
         graph.columns[upward],
-        _legend(names),
+        best.legend(),
         (z, texts, hovers),
         ticks,
     )

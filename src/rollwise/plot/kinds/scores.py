@@ -69,9 +69,10 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
             colour = COLOURS[number % len(COLOURS)]
             figure.add_trace(_marks(policy.name, played.scores, colour))
             key.append(figure.data[-1].name)
-    notes.append(
-        f"Simulated: {GAMES:,} games each, seed {SEED} and on, with 95 % confidence intervals."
-    )
+    if any(isinstance(trace, go.Scatter) for trace in figure.data):
+        notes.append(
+            f"Simulated: {GAMES:,} games each, seed {SEED} and on, with 95 % confidence intervals."
+        )
     figure.update_layout(
         barmode="group",
         bargap=0.15,
@@ -136,8 +137,8 @@ def _all_optimal(
         return None, []
     if policy is not solution.policy:
         return None, [f"{policy.name}: {ties.text}."]
-    first = f"{policy.name} takes the first of equally good actions, which {ties.states:,} of the "
-    first += f"{ties.reached:,} positions have that play comes to."
+    first = f"In {ties.states:,} of the {ties.reached:,} positions that play comes to, several "
+    first += f"actions are equally good; {policy.name} takes the first of them."
     likely = exact.values[exact.probabilities > LEAST].tolist()
     try:
         found = list(ranges_of_scores(solution, likely).values())

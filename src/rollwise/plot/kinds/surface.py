@@ -31,8 +31,9 @@ from rollwise.plot.fields import (
     is_sparse,
     require_choice,
     select,
+    set_fields,
 )
-from rollwise.plot.kinds.limit import OFTEN, find_threshold
+from rollwise.plot.kinds.limit import OFTEN, find_threshold, limits_along, where_best
 from rollwise.plot.style import BLUE, GREY, ORANGE, Picture, Sheet, lettering, step, step_scale
 from rollwise.words.game_words import rules_situation
 
@@ -48,21 +49,21 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
     states = select(solution, require_choice(solution, "surface"), choices.where)
     label = graph.action_label[solution.best_actions]
     fields, target = _axes(solution, states, label, choices)
-    fixed, states = _one_slice(solution, states, fields, label[states] == target)
+    fixed, states = _one_slice(solution, states, fields, where_best(solution, target)[states])
     x_field, y_field, z_field = fields
     table = graph.rows
     name = escaped(action_name(solution, target))
     verb = escaped(action_verb(solution, target))
     xs = np.arange(table[states, x_field].min(), table[states, x_field].max() + 1)
     ys = np.arange(table[states, y_field].min(), table[states, y_field].max() + 1)
-    place = (table[states, y_field] - ys[0], table[states, x_field] - xs[0])
-    heights = table[states, z_field]
-    surface, again, never = boundary(place, heights, label[states] == target, (len(ys), len(xs)))
-    drawn = int((np.isfinite(surface) | never).sum())
+    columns, limit, again = limits_along(solution, states, z_field, target)
+    surface = np.full((len(ys), len(xs)), np.nan)
+    surface[table[columns, y_field] - ys[0], table[columns, x_field] - xs[0]] = limit
     names = [graph.columns[f] for f in fields]
     figure = Picture()
-    words = _words(surface, names[2])
-    steps = bool(np.nanmax(surface) - np.nanmin(surface) < STEPS)
+    words = _words(solution, surface, names[2])
+    low, high = int(np.nanmin(surface)), int(np.nanmax(surface))
+    steps = high - low < STEPS
     figure.add_trace(
         go.Surface(
             **_ground(xs, ys, surface, steps),
@@ -76,26 +77,29 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
             lighting={"ambient": 0.7, "diffuse": 0.6, "specular": 0.05},
         )
     )
+    least, most = (field_text(solution, names[2], height) for height in (low, high))
+    lies = f"at {names[2]} {least}" if low == high else f"between {names[2]} {least} and {most}"
     notes = [
-        f"Above the surface the best action is {name}.",
+        f"On and above the surface the best action is {name}.",
+        f"The surface lies {escaped(lies)}.",
         *([f"Drawn for {fixed}."] if fixed else []),
     ]
-    if never.any():
+    if np.isnan(limit).any():
         notes.append(f"Where the surface is open, {name} is never best.")
     if again:
-        share = 100 * again / drawn
+        share = 100 * again / len(columns)
         notes.append(
             f"In {share:.2g} % of the columns another action is best again higher up; the kind "
             "`policy` shows where."
         )
-    overlay = _overlay(solution, choices, states, target, place, heights, surface.shape)
+    overlay = _overlay(solution, choices, states, target, fields, (xs, ys))
     if overlay is not None:
         laid, laid_name = overlay
         some = np.isfinite(laid)
-        rows, columns = some.any(axis=1), some.any(axis=0)
+        rows, across = some.any(axis=1), some.any(axis=0)
         figure.add_trace(
             go.Surface(
-                **_ground(xs[columns], ys[rows], laid[rows][:, columns], steps),
+                **_ground(xs[across], ys[rows], laid[rows][:, across], steps),
                 colorscale=[(0, ORANGE), (1, ORANGE)],
                 showscale=False,
                 opacity=0.55,
@@ -105,13 +109,14 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
         )
         notes.append(f"Orange: where {laid_name} begins to {verb}.")
     tall = np.nan_to_num(surface, nan=np.nanmin(surface))  # empty places hide nothing
-    return _finish(figure, f"{graph.title}: when to {verb}", notes, names, (xs, ys, tall))
+    title = f"{graph.title}: when to {verb}"
+    return _finish(solution, figure, title, notes, names, (xs, ys, tall))
 
 
 def boundary(
     place: tuple[Ints, Ints], heights: Ints, inside: NDArray[np.bool_], shape: tuple[int, int]
-) -> tuple[NDArray[np.float64], int, NDArray[np.bool_]]:
-    """The least height at which a column of states is inside.
+) -> NDArray[np.float64]:
+    """The least height at which a column of states is inside; NaN in columns without one.
 
     Parameters
     ----------
@@ -120,28 +125,11 @@ def boundary(
     heights : (n,) int
     inside : (n,) bool
     shape : (rows, columns)
-
-    Returns
-    -------
-    surface : shape float64
-        NaN in columns without a state inside.
-    again : int
-        Columns with states outside above states inside.
-    never : shape bool
-        Columns with states, and none of them inside.
     """
     cell = np.ravel_multi_index(place, shape)
-    size = shape[0] * shape[1]
-    # per cell of the ground: the highest state, and the lowest inside
-    top = np.full(size, -np.inf)
-    np.maximum.at(top, cell, heights.astype(float))
-    first = np.full(size, np.inf)
+    first = np.full(shape[0] * shape[1], np.inf)
     np.minimum.at(first, cell[inside], heights[inside].astype(float))
-    never = np.isfinite(top) & ~np.isfinite(first)
-    surface = np.where(np.isfinite(first), first, np.nan)
-    above = ~inside & (heights > first[cell])
-    again = len(np.unique(cell[above]))
-    return surface.reshape(shape), again, never.reshape(shape)
+    return np.where(np.isfinite(first), first, np.nan).reshape(shape)
 
 
 def _ground(xs: Ints, ys: Ints, z: NDArray[np.float64], steps: bool) -> dict[str, Any]:
@@ -161,9 +149,11 @@ def _twice(cells: NDArray[Any]) -> NDArray[Any]:
     return np.repeat(np.repeat(cells, 2, axis=0), 2, axis=1)
 
 
-def _words(surface: NDArray[np.float64], upright: str) -> NDArray[Any]:
+def _words(solution: Solution, surface: NDArray[np.float64], upright: str) -> NDArray[Any]:
     """Where the target action begins at each place, in words."""
-    words = [f"from {upright} {z:.0f}" if np.isfinite(z) else "" for z in surface.ravel()]
+    heights = np.unique(surface[np.isfinite(surface)]).astype(int).tolist()
+    texts = {z: f"from {upright} {escaped(field_text(solution, upright, z))}" for z in heights}
+    words = [texts[int(z)] if np.isfinite(z) else "" for z in surface.ravel()]
     return np.array(words, object).reshape(surface.shape)
 
 
@@ -191,7 +181,9 @@ def _axes(
     graph = solution.graph
     table = graph.rows[states]
     counts = np.array([len(np.unique(column)) for column in table.T])
+    without = set_fields(solution, states)
     solid = [f for f in range(len(counts)) if counts[f] >= 3 and not is_sparse(table[:, f])]
+    solid = [f for f in solid if f not in without]
     if len(np.unique(label[states])) < 2:
         only = graph.view.action(solution.best_actions[states[0]]).name
         raise UsageError(f"{graph.game}: {only} is best everywhere, so there is no boundary")
@@ -262,11 +254,13 @@ def _overlay(
     choices: Choices,
     states: Ints,
     target: int,
-    place: tuple[Ints, Ints],
-    heights: Ints,
-    shape: tuple[int, int],
+    fields: tuple[int, int, int],
+    ground: tuple[Ints, Ints],
 ) -> tuple[NDArray[np.float64], str] | None:
     """Another policy's boundary: the one asked for, or the game's first."""
+    (xs, ys), table = ground, solution.graph.rows[states]
+    place = (table[:, fields[1]] - ys[0], table[:, fields[0]] - xs[0])
+    heights, shape = table[:, fields[2]].astype(np.int64), (len(ys), len(xs))
     graph, game = solution.graph, solution.game
     known = {} if game is None else game.policies()
     name = choices.policy or next(iter(known), None)
@@ -292,7 +286,7 @@ def _overlay(
         inside = chance[states] > 0.5
     if not inside.any():
         return None
-    return boundary(place, heights, inside, shape)[0], name
+    return boundary(place, heights, inside, shape), name
 
 
 def _asked(solution: Solution, name: str, target: int) -> Callable[[int], bool]:
@@ -334,7 +328,14 @@ def _lowest_corner(tall: NDArray[np.float64]) -> tuple[int, int]:
     return min(corners, key=lambda corner: corners[corner])
 
 
+def _ticks(solution: Solution, name: str, numbers: list[int]) -> dict[str, Any]:
+    """Ticks of a field, with the names of its numbers."""
+    texts = [escaped(field_text(solution, name, number)) for number in numbers]
+    return {"tickvals": numbers, "ticktext": texts}
+
+
 def _finish(
+    solution: Solution,
     figure: go.Figure,
     title: str,
     notes: list[str],
@@ -351,7 +352,7 @@ def _finish(
     upright = {
         **wall,
         "title": {"text": names[2]},
-        "tickvals": list(range((low // apart + 1) * apart, high + 1, apart)),
+        **_ticks(solution, names[2], list(range((low // apart + 1) * apart, high + 1, apart))),
     }
     seen = (
         f"A surface in space: {names[2]} (upwards), from {low} to {high}, over {names[0]} and "
@@ -364,8 +365,11 @@ def _finish(
             f"{letter}axis": {
                 **wall,
                 "title": {"text": name},
-                "tick0": 0,
-                "dtick": step(int(places[0]), int(places[-1]), ticks),
+                **_ticks(
+                    solution,
+                    name,
+                    places[places % step(int(places[0]), int(places[-1]), ticks) == 0].tolist(),
+                ),
             }
             for letter, name, places in (("x", names[0], xs), ("y", names[1], ys))
         }

@@ -109,6 +109,10 @@ def draw_lengths(
         f"ten after {found.quantile_text(0.9)}, 99 in 100 after {found.quantile_text(0.99)}.",
         *notes,
     ]
+    if solution.game is not None and solution.game.made_from.objective == "average":
+        words.insert(
+            0, "Play goes on for ever: here a game lasts until play returns to its beginning."
+        )
     beyond = 1 - float(found.chance[: last + 1].sum())
     if beyond > 1e-6:
         words.append(f"{100 * beyond:.2g} % of games last longer than shown.")
