@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from operator import attrgetter
 
@@ -52,6 +52,25 @@ def sentence_of(rule: Rule, graph: StateGraph, unit: Sequence[str] = ()) -> str:
         return f"Always {sentences[0]}."
     sentences = [sentences[0], *(f"otherwise {text}" for text in sentences[1:])]
     return " ".join(f"{text[0].upper()}{text[1:]}." for text in sentences)
+
+
+def words_of(rules: Iterable[Rule], graph: StateGraph) -> dict[str, str]:
+    """The features of actions in the sentences of rules that every game has, and their meanings."""
+    deeds = {clause.deed for rule in rules for clause in rule.clauses}
+    forms = {form for deed in deeds if isinstance(deed, Preference) for form in deed.forms}
+    terms = [term for form in forms if not _by_name(form, graph) for term in form.terms]
+    used = {name for _, feature in terms for name in (feature.first, feature.second)}
+    last = max(graph.vocabulary.labels)
+    text, number = graph.vocabulary.text(last), "that of the action"
+    if not text.isdecimal():
+        number += f", such as {last} for {text}"
+    meanings = {
+        "number": "that of the kept dice, or of the action" if graph.has_pool else number,
+        "points": "those that the action brings",
+        "again": "1 if the turn goes on, whatever falls",
+        "wins": "1 if the action may win at once",
+    }
+    return {name: meaning for name, meaning in meanings.items() if name in used}
 
 
 def _deed(action: int | Preference, graph: StateGraph, unit: Sequence[str]) -> str:
