@@ -14,6 +14,7 @@ from rollwise.errors import UsageError
 from rollwise.game import Game
 from rollwise.graph import StateGraph
 from rollwise.graph.layout import StateLayout
+from rollwise.graph.naming import Words
 from rollwise.thumb.features import Features, looks_at_throw
 from rollwise.thumb.language import Clause, Condition, Feature, Form, Preference, Rule
 
@@ -46,7 +47,8 @@ def sentence_of(rule: Rule, graph: StateGraph, unit: Sequence[str] = ()) -> str:
         text = _deed(deed, graph, unit)
         conditions = [clause.condition for clause in clauses]
         if None not in conditions:
-            text += " if " + ", or if ".join(map(_when, filter(None, conditions)))
+            whens = (_when(condition, graph.words) for condition in filter(None, conditions))
+            text += " if " + ", or if ".join(whens)
         sentences.append(text)
     if len(rule.clauses) == 1:
         return f"Always {sentences[0]}."
@@ -106,10 +108,16 @@ def _most(form: Form, graph: StateGraph) -> str:
     return f"the most of {_sum(form)}"
 
 
-def _when(condition: Condition) -> str:
+def _when(condition: Condition, words: Words) -> str:
     """A condition in words."""
     form, bound = condition.form, condition.bound
     first, feature = form.terms[0]
+    names = words.get(feature.text, {})
+    if (
+        len(form.terms) == 1 and isinstance(bound, int) and bound in names
+    ):  # a member of an enumeration, or a truth value
+        is_last = bound == (max(names) if condition.at_least else min(names))
+        return f"{feature.text} {'is' if is_last else _beyond(condition)} {names[bound]}"
     if len(form.terms) == 1:
         return f"{_either(feature, condition.at_least)} {_beyond(condition)} {_number(bound)}"
     # "n * x >= bound" becomes "x is at least bound / n plus a share of the rest"
