@@ -8,12 +8,14 @@ from enum import IntEnum
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
+import numpy as np
 import pytest
 from cli_runner import output, refusal
 from little_games import Search
 
 import rollwise
 from rollwise import AGAIN, END, Game
+from rollwise.analysis.thumb.clauses import forms_of
 from rollwise.answer.filters import numbered
 from rollwise.documents.served import start_document
 from rollwise.errors import ExpressionError, ParameterError, RulesError, UnknownState
@@ -25,6 +27,8 @@ from rollwise.graph.typed import typed_state
 from rollwise.hidden.reading import named_fields
 from rollwise.learn import learn
 from rollwise.plot.boards import Cards
+from rollwise.thumb.language import Rule
+from rollwise.thumb.sentences import sentence_of
 
 RULES = '''
 from dataclasses import dataclass
@@ -270,6 +274,20 @@ def test_sets_of_flags_are_parameters(tmp_path):
     said = "lit must be none, red, green, dark-blue, red.green, red.dark-blue"
     assert said in refusal("solve", str(path), "lit=blue")
     assert output("solve", str(path), "lit=green").startswith("lights lit=green\n")
+
+
+def test_rules_of_thumb_tell_members_by_name_and_compute_with_none(sheet):
+    graph = rollwise.build(create(find(sheet), {}))
+    ask = [{"if": "light >= 7", "do": "1"}, {"if": "light <= 1", "do": "0"}, {"do": "1"}]
+    rule = Rule.read({"rule": ask}, graph)
+    assert sentence_of(rule, graph) == (
+        "Choose 1 if light is dark_blue. Otherwise choose 0 if light is at most green. Otherwise "
+        "choose 1."
+    )
+    columns = {name: np.arange(8, dtype=np.int32) for name in ("light", "steps", "row")}
+    texts = [form.text for form in forms_of(columns, {"light"})]
+    assert [text for text in texts if "light" in text] == ["light"]
+    assert "steps*row" in texts
 
 
 class Mood(IntEnum):

@@ -61,7 +61,7 @@ from rollwise.thumb.features import (
     position_features,
 )
 from rollwise.thumb.language import Clause, Condition, Rule
-from rollwise.thumb.sentences import python_source, sentence_of
+from rollwise.thumb.sentences import python_source, sentence_of, words_of
 
 GAMES = {
     "pig": Pig(target=20),
@@ -697,6 +697,17 @@ def test_the_number_of_a_named_action_is_told_by_names():
     graph = build(Pig(target=20))
     rule = Rule.read({"rule": [{"most": ["number"]}]}, graph)
     assert sentence_of(rule, graph) == "Always take the first possible of hold and roll."
+
+
+def test_features_of_actions_in_rules_are_explained():
+    graph = build(Threes(dice=2))
+    rule = Rule.read({"rule": [{"most": ["2*number - points"]}]}, graph)
+    assert words_of([rule], graph) == {
+        "number": "that of the action, such as 3 for take 2",
+        "points": "those that the action brings",
+    }
+    named = build(Pig(target=20))
+    assert words_of([Rule.read({"rule": [{"most": ["number"]}]}, named)], named) == {}
 
 
 def test_kept_dice_of_own_rules_have_features():

@@ -457,6 +457,7 @@ class RulesOfThumb(GameDocument, frozen=True, kw_only=True, tag="rollwise/thumb/
     seed: int
     searches: int
     stopped: Annotated[bool, about("by Ctrl-C")]
+    words: Annotated[dict[str, str], about("features of actions in the rules, with meanings")]
 
     def blocks(self) -> Iterator[str | Rows]:
         from rollwise.analysis.losses import loss_text, spread_words
@@ -489,6 +490,8 @@ class RulesOfThumb(GameDocument, frozen=True, kw_only=True, tag="rollwise/thumb/
                 cells.append(rule.exploitability_text)
             rows.append([str(rule.numbers), *cells, rule.text])
         yield Rows([*heads, "rule"], rows, left=("rule",), fold=("rule",))
+        if self.words:
+            yield "; ".join(f"{name}: {meaning}" for name, meaning in self.words.items())
         bounds = [as_number(rule.error_bound) for rule in self.rules]
         bounds += [as_number(rule.gain_bound) for rule in self.rules if self.players]
         sure = f"certified ± {rounded_up(scale * max(bounds))}"
@@ -531,15 +534,21 @@ def thumb_document(
     is_average : bool
         The losses are of the average of endless play.
     """
+    from rollwise.thumb.sentences import words_of
+
     rules = [
         ThumbRule.from_result(rule, policy=rule.rule.document(graph)) for rule in frontier.rules
     ]
     name = AVERAGE if is_average else graph.view.worth_name
-    return RulesOfThumb.on(graph, frontier, kind="certified", rules=rules, unit=name)
+    words = words_of((rule.rule for rule in frontier.rules), graph)
+    more = {"rules": rules, "unit": name, "words": words}
+    return RulesOfThumb.on(graph, frontier, kind="certified", **more)
 
 
 def seats_thumb_document(graph: StateGraph, frontier: SeatsFrontier) -> RulesOfThumb:
     """Rules of thumb, and the loss of each among equilibrium players."""
+    from rollwise.thumb.sentences import words_of
+
     rules = [
         ThumbRule.from_result(
             rule,
@@ -548,5 +557,6 @@ def seats_thumb_document(graph: StateGraph, frontier: SeatsFrontier) -> RulesOfT
         )
         for rule in frontier.rules
     ]
-    name = graph.view.worth_name
-    return RulesOfThumb.on(graph, frontier.search, kind="certified", rules=rules, unit=name)
+    words = words_of((rule.of_search.rule for rule in frontier.rules), graph)
+    more = {"rules": rules, "unit": graph.view.worth_name, "words": words}
+    return RulesOfThumb.on(graph, frontier.search, kind="certified", **more)

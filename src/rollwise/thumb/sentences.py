@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from operator import attrgetter
 
@@ -14,6 +14,7 @@ from rollwise.errors import UsageError
 from rollwise.game import Game
 from rollwise.graph import StateGraph
 from rollwise.graph.layout import StateLayout
+from rollwise.graph.naming import Words
 from rollwise.thumb.features import Features, looks_at_throw
 from rollwise.thumb.language import Clause, Condition, Feature, Form, Preference, Rule
 
@@ -46,12 +47,32 @@ def sentence_of(rule: Rule, graph: StateGraph, unit: Sequence[str] = ()) -> str:
         text = _deed(deed, graph, unit)
         conditions = [clause.condition for clause in clauses]
         if None not in conditions:
-            text += " if " + ", or if ".join(map(_when, filter(None, conditions)))
+            whens = (_when(condition, graph.words) for condition in filter(None, conditions))
+            text += " if " + ", or if ".join(whens)
         sentences.append(text)
     if len(rule.clauses) == 1:
         return f"Always {sentences[0]}."
     sentences = [sentences[0], *(f"otherwise {text}" for text in sentences[1:])]
     return " ".join(f"{text[0].upper()}{text[1:]}." for text in sentences)
+
+
+def words_of(rules: Iterable[Rule], graph: StateGraph) -> dict[str, str]:
+    """The features of actions in the sentences of rules that every game has, and their meanings."""
+    deeds = {clause.deed for rule in rules for clause in rule.clauses}
+    forms = {form for deed in deeds if isinstance(deed, Preference) for form in deed.forms}
+    terms = [term for form in forms if not _by_name(form, graph) for term in form.terms]
+    used = {name for _, feature in terms for name in (feature.first, feature.second)}
+    last = max(graph.vocabulary.labels)
+    text, number = graph.vocabulary.text(last), "that of the action"
+    if not text.isdecimal():
+        number += f", such as {last} for {text}"
+    meanings = {
+        "number": "that of the kept dice, or of the action" if graph.has_pool else number,
+        "points": "those that the action brings",
+        "again": "1 if the turn goes on, whatever falls",
+        "wins": "1 if the action may win at once",
+    }
+    return {name: meaning for name, meaning in meanings.items() if name in used}
 
 
 def _deed(action: int | Preference, graph: StateGraph, unit: Sequence[str]) -> str:
@@ -87,10 +108,16 @@ def _most(form: Form, graph: StateGraph) -> str:
     return f"the most of {_sum(form)}"
 
 
-def _when(condition: Condition) -> str:
+def _when(condition: Condition, words: Words) -> str:
     """A condition in words."""
     form, bound = condition.form, condition.bound
     first, feature = form.terms[0]
+    names = words.get(feature.text, {})
+    if (
+        len(form.terms) == 1 and isinstance(bound, int) and bound in names
+    ):  # a member of an enumeration, or a truth value
+        is_last = bound == (max(names) if condition.at_least else min(names))
+        return f"{feature.text} {'is' if is_last else _beyond(condition)} {names[bound]}"
     if len(form.terms) == 1:
         return f"{_either(feature, condition.at_least)} {_beyond(condition)} {_number(bound)}"
     # "n * x >= bound" becomes "x is at least bound / n plus a share of the rest"

@@ -18,7 +18,7 @@ visits of the present rule. The changes with the best estimates are scored.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, permutations, product
@@ -66,17 +66,20 @@ MOST_LABELS = 12  # actions that clauses name
 Taken = NDArray[np.int32]
 
 
-def forms_of(columns: Mapping[str, Column]) -> list[Form]:
+def forms_of(columns: Mapping[str, Column], named: Collection[str] = ()) -> list[Form]:
     """Fields, sums and differences, the larger, the smaller and the product of two, weighted sums.
 
     Parameters
     ----------
     columns : mapping of (n,) int32
         The fields of the states with a choice. Constant fields are omitted.
+    named : collection of str, optional
+        The fields whose numbers stand for names: people don't compute with these.
     """
-    names = [name for name, values in columns.items() if len(values) and np.ptp(values)]
-    forms = dict.fromkeys(_forms(names, columns))
-    return list(forms)[:MOST_FORMS]
+    varying = [name for name, values in columns.items() if len(values) and np.ptp(values)]
+    alone = [_form({Feature(name): 1}) for name in varying if name in named]
+    forms = dict.fromkeys(_forms([name for name in varying if name not in named], columns))
+    return [*alone, *forms][:MOST_FORMS]
 
 
 def _forms(names: Sequence[str], columns: Mapping[str, Column]) -> Iterator[Form]:
@@ -395,7 +398,8 @@ class OnGraph(Field):
         self.scorer = Scorer(setting)
         self.is_small = len(self.scorer.default) <= FEW
         self.seconds_a_rule = SECONDS_A_RULE + SECONDS_AN_OUTCOME * self.scorer.size
-        self.forms = forms_of(self.scorer.columns)
+        named = [name for name, texts in setting.graph.words.items() if texts]
+        self.forms = forms_of(self.scorer.columns, named)
         self._usual: list[Deed] = list(self.scorer.labels)
         self._values: dict[Form, Column] = {}
         self._places: dict[Preference, Taken] = {}
