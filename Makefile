@@ -26,7 +26,7 @@ help:
 	@echo "make release make and check the sdist and the wheel of a release, in dist/"
 	@echo "make gallery  make a page of each game and a front page, in gallery/: two minutes"
 	@echo "make verified  check the proof of the checker of certificates, and build it: verified/check"
-	@echo "make bench   measure beside other tools, and write benchmarks/RESULTS.md: 20 minutes"
+	@echo "make bench   measure beside other tools, and write benchmarks/RESULTS.md: 50 minutes"
 	@echo "make bench-check  say whether the newest run of it is slower than those before"
 
 # Versions and hashes are those of requirements/. `main` has all that solving takes, `ready` all that
