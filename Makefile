@@ -17,7 +17,7 @@ help:
 	@echo "make test-large  find known answers of large games again: hours in all"
 	@echo "make lowest, make newest  run the fast tests with the lowest and the newest versions allowed"
 	@echo "make lock    write the versions and hashes of all dependencies to requirements/"
-	@echo "make check   format, lint, types, fast tests: two minutes on two cores"
+	@echo "make check   format, lint, types, fast tests: some minutes"
 	@echo "make format  put the code in form"
 	@echo "make docs    make the generated pages and figures of the documentation anew"
 	@echo "make site    make the documentation, the API reference and the gallery as a site, in site/"

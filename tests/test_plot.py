@@ -181,6 +181,45 @@ def test_cells_where_an_action_is_never_best_are_hatched():
     assert np.isnan(height).any()
 
 
+class Sea(NamedTuple):
+    wind: int
+    row: int
+    column: int
+    lee: int
+
+
+class Sails(Game):
+    """Reef the sails if there is wind, except in the lee."""
+
+    players: ClassVar = 1
+    objective: ClassVar = "maximize"
+    action_names: ClassVar = ("sail", "reef")
+
+    def start(self):
+        return Sea(0, 0, 0, 0)
+
+    def roots(self):
+        return map(Sea._make, np.ndindex(3, 4, 4, 2))
+
+    def actions(self, s):
+        return (0, 1)
+
+    def reward(self, s, action):
+        return 2 * s.wind * (1 - s.lee) if action else 1
+
+    def outcomes(self, s, action):
+        yield 1, END, s
+
+
+def test_hatched_cells_are_explained_where_the_first_panel_has_none():
+    figure = plot(solve(Sails()), "limit", x="row", y="column")
+    bars = [trace for trace in figure.data if trace.type == "bar"]
+    assert [(trace.name, trace.showlegend, trace.xaxis) for trace in bars] == [
+        ("never reef", True, "x2")
+    ]
+    assert len(bars[0].x) == 16
+
+
 class MixingSix(SuperSix):
     """Its first policy is given by weights."""
 

@@ -117,7 +117,7 @@ def draw_maps(
     grids = wide.titled(view.panels), narrow.titled(view.panels)
     labels_fit, labels_fit_narrow = _labels_fit(grids, len(xs), len(ys), label, every)
 
-    figure = Picture()
+    figure, key = Picture(), list[str]()
     for number, panel in enumerate(view.panels):
         z, hovers, texts = _matrices(
             table, view, panel, xs, ys, answer, hover, label if labels_fit else None
@@ -138,11 +138,14 @@ def draw_maps(
         figure.add_trace(trace)
         if texts is not None:
             figure.add_trace(cell_texts(trace, texts, scale))
-        if hatched:
-            figure.add_trace(_hatched(table, view, panel, answer, hover, hatched, number))
-    gaps = hatched and bool(np.isnan(answer(every)).any())
+        gaps = panel.states[np.isnan(answer(panel.states))] if hatched else panel.states[:0]
+        if len(gaps):
+            trace = _hatched(table, view, gaps, hover, hatched, number)
+            trace.showlegend = hatched not in key  # the first of them stands for all
+            key = [hatched]
+            figure.add_trace(trace)
     add_scale(figure, scale)
-    key = [*scale.key, *([hatched] if gaps else [])]
+    key = [*scale.key, *key]
     shown_notes = [*notes, *view.notes, *scale.notes]
     about_labels = [label_note] if labels_fit and label_note else []
     if labels_fit_narrow:
@@ -195,14 +198,12 @@ def cell_texts(cells: go.Heatmap, texts: NDArray[Any], scale: Classes | Amounts)
 def _hatched(
     table: NDArray[np.int32],
     view: View,
-    panel: Panel,
-    answer: Callable[[NDArray[np.int64]], Floats],
+    states: NDArray[np.int64],
     hover: Callable[[int], str],
     name: str,
     number: int,
 ) -> go.Bar:
-    """Hatched cells for the states of a panel without an answer."""
-    states = panel.states[np.isnan(answer(panel.states))]
+    """Hatched cells for states without an answer, in the panel of this number."""
     x, y = (table[states, axis] for axis in view.axes)
     return go.Bar(
         x=x.tolist(),
@@ -217,7 +218,6 @@ def _hatched(
         hovertext=[hover(s) for s in states.tolist()],
         hoverinfo="text",
         name=name,
-        showlegend=number == 0,
         xaxis=_name("x", number),
         yaxis=_name("y", number),
     )

@@ -572,7 +572,11 @@ def _result(who: str, outcome: Outcome) -> str:
 
 
 def _drawn(outcome: Outcome) -> str:
-    """A draw; one player for stakes draws with nobody, and players who pay each other just end."""
+    """The words for an end without a winner.
+
+    A single player for stakes draws with nobody. Where players pay each other, the payments may
+    have decided the game.
+    """
     graph = outcome.graph
     if graph.has_stakes and graph.lotteries.reward.any():
         return "the end"
