@@ -86,7 +86,7 @@ def test_components_found_piece_by_piece_are_the_same(table, step):
 
 def test_a_layer_ordered_piece_by_piece_is_the_same():
     graph = build(Pig(target=20))
-    whole, ordering = layer_of_graph(graph), ordering_of(graph, finds_components=True)
+    whole, ordering = layer_of_graph(graph), ordering_of(graph, graph.component_search())
     for wanted in range(100, graph.n_states, 100):
         ordering.advance(ordering.find(wanted))
     layer = ordering.run()

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cli_runner import output, run
+from cli_runner import loaded_by, output, run
 
 import rollwise
 from rollwise.answer import kept, kept_files, storage
-from rollwise.games.pig import Piglet
+from rollwise.games.pig import Pig, Piglet
 
 pytestmark = pytest.mark.needs_jit  # only games whose rules are compiled are kept
 
@@ -114,6 +114,11 @@ def test_it_comes_back_as_it_was(game, method):
         assert np.array_equal(components.order, fresh.order)
         assert np.array_equal(components.indptr, fresh.indptr)
         assert np.array_equal(components.position, fresh.position)
+
+
+def test_a_kept_answer_is_printed_without_a_compiler():
+    kept.solve(Pig(target=30))
+    assert loaded_by(["solve", "pig", "target=30"], ["numba"]) == []
 
 
 def test_what_is_kept_of_a_file_is_no_other_s(tmp_path, monkeypatch):

@@ -146,7 +146,8 @@ def _ordered(
     graph: StateGraph, solve: Callable[..., Searched] | None
 ) -> tuple[Layer, Searched | None]:
     """A graph in solving order; also its solution, with `solve` and if every play ends."""
-    ordering, searched = ordering_of(graph, finds_components=solve is not None), None
+    search = None if solve is None or "components" in vars(graph) else graph.component_search()
+    ordering, searched = ordering_of(graph, search), None
     leaving = Leaving(ordering.layer)
 
     # the order and the check that play leaves go a piece ahead of the solver
@@ -157,7 +158,10 @@ def _ordered(
     if solve is not None:
         with suppress(PlayMayNotEnd):
             searched = solve(ordering.layer, prepare=prepare, find=ordering.find)
-    return ordering.run(), searched
+    layer = ordering.run()
+    if search is not None:  # the graph is asked for them later
+        vars(graph)["components"] = search.run()
+    return layer, searched
 
 
 def _settle_and_certify(

@@ -177,9 +177,7 @@ class Components:
         outcome_state : (n_outcomes,) int32
             Next states; negative numbers, and ``n_states`` or more, are outside.
         """
-        search = ComponentSearch(first_edge, outcome_state)
-        found = search.find(len(first_edge) - 1)
-        return cls(search.order, search.indptr[: found + 1].copy(), search.position)
+        return ComponentSearch(first_edge, outcome_state).run()
 
     @classmethod
     def of_order(cls, order: NDArray[np.int32], indptr: NDArray[np.int64]) -> Components:
@@ -231,6 +229,11 @@ class ComponentSearch:
             np.empty(n, edges),
             np.zeros(N_COUNTERS, np.int64),
         )
+
+    def run(self) -> Components:
+        """Find all components."""
+        found = self.find(len(self.order))
+        return Components(self.order, self.indptr[: found + 1].copy(), self.position)
 
     def find(self, n: int) -> int:
         """Find components until they hold `n` states; return the number of components found."""

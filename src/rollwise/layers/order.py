@@ -242,13 +242,13 @@ def layer_of_graph(graph: StateGraph) -> Layer:
     return ordering_of(graph).run()
 
 
-def ordering_of(graph: StateGraph, *, finds_components: bool = False) -> Ordering:
+def ordering_of(graph: StateGraph, search: graphs.ComponentSearch | None = None) -> Ordering:
     """A graph as a layer before it is put in solving order.
 
     Parameters
     ----------
-    finds_components : bool
-        Whether the components are found piece by piece (`Ordering.find`).
+    search : ComponentSearch, optional
+        Finds the components of the graph piece by piece (`Ordering.find`).
     """
     sign = float(sign_of(graph.objective))
     n, inside = graph.n_states, graph.n_states + graph.n_border
@@ -259,11 +259,7 @@ def ordering_of(graph: StateGraph, *, finds_components: bool = False) -> Orderin
     first = np.empty((n + 1, 3), np.uint32)
     first[:, 0], first[:, 1] = np.arange(n + 1), action
     first[:, 2] = graph.outcome_indptr[action]
-    found: graphs.Components | graphs.ComponentSearch
-    if finds_components:
-        found = graphs.ComponentSearch(first[:, 2], graph.outcome_state)
-    else:
-        found = graph.components
+    found = search or graph.components
     lists, count, target = np.zeros(n, np.uint8), np.diff(first[:, 1]), graph.outcome_state
     block = block_of(first, lists, count, graph.action_lottery, target.view(np.uint32))
     layer = Layer([(0, block)], tables, n, graph.n_border, endings)
