@@ -79,9 +79,10 @@ def packed(graph: StateGraph) -> PackedGraph:
     begin, counts = graph.action_indptr[states], np.diff(graph.action_indptr)[states]
     actions = spans(begin, counts)
     outcomes, sizes = outcomes_of(graph, actions)
-    pairs = np.column_stack([graph.action_label[actions], graph.action_lottery[actions]])
-    kinds, kind = np.unique(pairs.astype(np.int64), axis=0, return_inverse=True)
-    kind = kind.reshape(-1)
+    # One number for a pair sorts faster than a row of two.
+    pairs = (graph.action_label[actions].astype(np.int64) << 32) + graph.action_lottery[actions]
+    pairs, kind = np.unique(pairs, return_inverse=True)
+    kinds = np.column_stack([pairs >> 32, pairs & 0xFFFFFFFF])
     menus, menu = _menus(kind, counts)
     # A slot is an outcome of a kind; `ends` has the first slot of each kind.
     ends = pointers(np.diff(graph.lotteries.indptr)[kinds[:, 1]])
@@ -169,15 +170,18 @@ def _in_place(graph: StateGraph) -> Ints:
 
 
 def _menus(kind: Ints, counts: Ints) -> tuple[list[list[int]], Ints]:
-    """The menus, and the menu of each state."""
-    numbers: dict[bytes, int] = {}
-    ends = np.cumsum(counts).tolist()
-    menu = np.empty(len(counts), np.int64)
-    begin = 0
-    for state, end in enumerate(ends):
-        menu[state] = numbers.setdefault(kind[begin:end].tobytes(), len(numbers))
-        begin = end
-    return [np.frombuffer(known, np.int64).tolist() for known in numbers], menu
+    """The menus in the order of their first states, and the menu of each state."""
+    begin, more = np.cumsum(counts) - counts, kind.max(initial=0) + 1
+    first = np.empty(len(counts), np.int64)  # the first state with the same menu
+    for n in np.unique(counts).tolist():
+        states = np.flatnonzero(counts == n)
+        alike = np.zeros(len(states), np.int64)
+        # States are alike if their first actions are, then if the second ones are too, and so on.
+        for k in range(n):
+            alike = np.unique(alike * more + kind[begin[states] + k], return_inverse=True)[1]
+        first[states] = states[np.unique(alike, return_index=True)[1]][alike]
+    known, menu = np.unique(first, return_inverse=True)
+    return [kind[begin[s] : begin[s] + counts[s]].tolist() for s in known], menu
 
 
 def _targets(slot: Ints, source: Ints, target: Ints) -> tuple[bytes, bytes]:
