@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,9 @@ from rollwise.graph.choices import first_of_each_state, fold_actions, has_choice
 from rollwise.graph.policies import Policy, Ties, reached_by, ties_in_play
 from rollwise.graph.view import sign_of, unit_of
 from rollwise.hooks import InWords
-from rollwise.many.equilibrium import Equilibrium
+
+if TYPE_CHECKING:
+    from rollwise.many.equilibrium import Equilibrium
 
 ROUNDING = 2.0**-52  # of a difference of two averages
 NO_SPREAD = 1e-12  # a range of this width is one number

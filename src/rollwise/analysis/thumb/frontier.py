@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -31,12 +31,14 @@ from rollwise.answer.references import Policies, Subject
 from rollwise.cluster.pool import Pool
 from rollwise.errors import UsageError
 from rollwise.hooks import InWords
-from rollwise.many.equilibrium import Equilibrium
 from rollwise.many.seats import in_a_drawn_seat
 from rollwise.numbers.randomness import derived_seed
 from rollwise.thumb.features import Columns, Features
 from rollwise.thumb.language import Rule
 from rollwise.thumb.sentences import sentence_of
+
+if TYPE_CHECKING:
+    from rollwise.many.equilibrium import Equilibrium
 
 Progress = Callable[[str, int, "int | None"], None]
 
