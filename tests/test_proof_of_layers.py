@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from rollwise import build
-from rollwise.builders.arrays import block_from, layer_of
+from rollwise.builders.layer_rules import block_from, layer_of
 from rollwise.builders.rules import Rules
 from rollwise.builders.some_states import expanded
 from rollwise.engine.bounds import bounds_of, mended, values_of

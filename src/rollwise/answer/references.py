@@ -25,7 +25,6 @@ from weakref import WeakKeyDictionary, WeakSet
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.answer.certified import solve_and_certify
 from rollwise.answer.rows import fields_and_throws
 from rollwise.answer.solution import Solution
 from rollwise.builders.contract import refuse_many, require_two
@@ -631,6 +630,8 @@ def lasting_policy(graph: StateGraph, aim: str) -> Policy:
     EndlessPlay
         The players can go round for ever; there is no longest game.
     """
+    from rollwise.answer.certified import solve_and_certify
+
     of_moves = together(graph, aim)
     with suppress(EndlessPlay):
         found, certificate, _ = solve_and_certify(of_moves)

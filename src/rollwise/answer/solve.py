@@ -9,12 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rollwise.answer.certified import solve_and_certify
-from rollwise.answer.first_use import compile_beside
 from rollwise.answer.solution import Solution
 from rollwise.builders import Mode, Progress, build_with_report
 from rollwise.builders.building import warn_outside
-from rollwise.builders.chances import chances_off
 from rollwise.builders.rules import Rules
 from rollwise.errors import ChanceWarning, EndlessPlay, TooManyStates, UsageError
 from rollwise.game import Game, has_many, require_game, with_an_end
@@ -146,9 +143,12 @@ def solve_whole(
             )
         how = {"mode": mode, "max_states": max_states, "progress": progress, **given}
         of_seats = equilibrium(game, **how)
-        if off := chances_off(of_seats.graph, game):
-            warn_outside(off, ChanceWarning)
+        _look_at_chances(of_seats.graph, game)
         return replace(Solution.of_equilibrium(of_seats), tolerance=tolerance)
+    # A kept answer needs nothing of the builders and the engine.
+    from rollwise.answer.certified import solve_and_certify
+    from rollwise.answer.first_use import compile_beside
+
     graph, built = build_with_report(
         game,
         mode=mode,
@@ -156,8 +156,7 @@ def solve_whole(
         progress=progress,
         beside=compile_beside,
     )
-    if off := chances_off(graph, game, built.rules):
-        warn_outside(off, ChanceWarning)
+    _look_at_chances(graph, game, built.rules)
     if progress is not None:
         progress("finding components", 0, None)
     run = solve_and_certify(
@@ -180,6 +179,14 @@ def solve_whole(
         raise EndlessPlay(f"{graph.title}: {NO_END}. Play goes round at {place}")
     seconds = {"compile": built.compile_seconds, "build": built.build_seconds}
     return Solution.of_run(graph, game, run, tolerance, seconds)
+
+
+def _look_at_chances(graph: StateGraph, game: Game, rules: Rules | None = None) -> None:
+    """Warn of chances that don't add up to 1."""
+    from rollwise.builders.chances import chances_off
+
+    if off := chances_off(graph, game, rules):
+        warn_outside(off, ChanceWarning)
 
 
 def _larger(game: Game, graph: StateGraph, by: int) -> Larger:

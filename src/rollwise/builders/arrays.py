@@ -1,4 +1,4 @@
-"""The arrays of a builder, and their conversion to graphs and layers.
+"""The arrays of a builder, and their conversion to graphs.
 
 In a game with a pool of dice all positions have the same turn (`rollwise.dice.Pool`). Its states
 are computed once and copied for each position. A turn has these states, in this order:
@@ -16,19 +16,16 @@ has the states of the longest turn, and its first throw leads to those with its 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rollwise.builders.rules import Rules
 from rollwise.game import caps_of
-from rollwise.graph import KEEP, THROW, Lotteries, StateGraph, sign_of
+from rollwise.graph import KEEP, THROW, Lotteries, StateGraph
 from rollwise.graph.layout import field_words
 from rollwise.graph.lotteries import pointers
-from rollwise.layers import Block, Layer, Pool, block_of
-from rollwise.layers.layer import NO_POOL
-from rollwise.layers.order import endings_of, tables_of
 from rollwise.then import AGAIN, END, GOES_ON, seats_on
 
 # The payoff of each named `then`, in the order of these constants.
@@ -249,54 +246,3 @@ def _with_throws(rules: Rules, arrays: Arrays, parts: dict[str, Any]) -> dict[st
         "throws": layout.rows(throws.code),
         "throw_names": layout.columns,
     }
-
-
-LAST = 2**32 - 1  # minus the number of a lottery's outcome: provisional target of an ending
-
-
-def block_from(arrays: Arrays) -> Block:
-    """Some positions as a block. Their endings are numbered later (`layer_of`)."""
-    n, throws = len(arrays.states), arrays.throws
-    situation = np.arange(n + 1) if throws is None else throws.situation_indptr
-    action = arrays.action_indptr[situation]
-    first = np.column_stack([situation, action, arrays.outcome_indptr[action]])
-    target = arrays.outcome_state.astype(np.uint32)
-    over = np.flatnonzero(arrays.outcome_state < 0)
-    owner = np.searchsorted(arrays.outcome_indptr, over, side="right") - 1
-    along = over - arrays.outcome_indptr[owner]
-    target[over] = LAST - (arrays.lottery_indptr[arrays.action_lottery[owner]] + along)
-    lists = np.zeros(n, np.uint8) if throws is None else throws.of_state
-    return block_of(first, lists, np.diff(arrays.action_indptr), arrays.action_lottery, target)
-
-
-def layer_of(
-    rules: Rules, arrays: Arrays, blocks: Sequence[tuple[int, Block]], n: int, n_border: int
-) -> Layer:
-    """A layer from its blocks. Endings are numbered in place.
-
-    Parameters
-    ----------
-    arrays : Arrays
-        With the lotteries and lists of throws of all blocks.
-    """
-    lotteries, sign = lotteries_of(arrays), float(sign_of(rules.game.objective))
-    endings, ending = endings_of(lotteries, sign, n + n_border)
-    # Provisional targets count down from LAST, one for each outcome of a lottery.
-    first_ending = LAST - len(ending) + 1
-    for _, block in blocks:
-        over = np.flatnonzero(block.target >= first_ending)
-        block.target[over] = ending[LAST - block.target[over].astype(np.int64)]
-    throws = None
-    if arrays.throws is not None:
-        throws = arrays.throws.indptr, whole(arrays.throws.weight)
-    tables = tables_of(lotteries, sign, throws, _pool_of(rules))
-    return Layer(list(blocks), tables, n, n_border, endings)
-
-
-def _pool_of(rules: Rules) -> Pool:
-    """The tables of the pool of dice; empty ones without a pool."""
-    if rules.pool is None:
-        return NO_POOL
-    from rollwise.builders.turns import pool_tables
-
-    return pool_tables(rules.pool, rules.reads_rolls_left)

@@ -11,14 +11,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.builders import limits
-from rollwise.builders.arrays import Arrays, as_graph, block_from, first_rows, layer_of
+from rollwise.builders.arrays import Arrays, as_graph, first_rows
 from rollwise.builders.building import COMPILING, Progress
 from rollwise.builders.compiled.cache_key import NotCompilable
 from rollwise.builders.compiled.compiling import compiled_roots, compiled_rules
 from rollwise.builders.compiled.explorer import Explorer
 from rollwise.builders.compiled.spot_check import compare, compare_answers, sample_with
 from rollwise.builders.known_rows import KnownRows, PackedRows, PlainRows
-from rollwise.builders.layer_rules import Expanded, LayersByProgress, Reached, Workbench, falls
+from rollwise.builders.layer_rules import (
+    Expanded,
+    LayersByProgress,
+    Reached,
+    Workbench,
+    block_from,
+    falls,
+    layer_of,
+)
 from rollwise.builders.layer_walk import LARGE, SMALL, Journal, Walk
 from rollwise.builders.rules import Rules
 from rollwise.errors import TooLittleMemory, UsageError, spelled

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from rollwise.builders.expand import without_fractions
 from rollwise.builders.rules import Rules
-from rollwise.builders.some_states import some_states
 from rollwise.game import Game
 from rollwise.graph import KEEP, THROW, StateGraph
 from rollwise.graph.lotteries import pointers
@@ -66,6 +65,8 @@ def chances_off_in(states: NDArray[np.int32], game: Game) -> str:
     ----------
     states : (n, n_fields) int32
     """
+    from rollwise.builders.some_states import some_states
+
     chosen = np.unique(np.linspace(0, len(states) - 1, MOST_STATES).astype(np.int64))
     graph, _ = some_states(Rules(game), states[chosen])
     return chances_off(graph, game)

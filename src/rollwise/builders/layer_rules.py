@@ -1,7 +1,8 @@
-"""The compiled rules of states, for games by layers: their progress, actions and outcomes."""
+"""Games by layers: the progress of states, and their rules as the blocks of a layer."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
@@ -11,15 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.builders import limits
-from rollwise.builders.arrays import Arrays, block_from, first_rows, layer_of
+from rollwise.builders.arrays import Arrays, first_rows, lotteries_of, whole
 from rollwise.builders.compiled.compiling import Question, ask
 from rollwise.builders.compiled.explorer import Explorer
 from rollwise.builders.compiled.spot_check import compare_answers
 from rollwise.builders.known_rows import Numbers, Rows
 from rollwise.builders.rules import Rules, Situation, as_progress
 from rollwise.errors import RollwiseError, RulesError
-from rollwise.layers import Layer
-from rollwise.layers.layer import smallest_kind
+from rollwise.graph import sign_of
+from rollwise.layers import Block, Layer, Pool, block_of
+from rollwise.layers.layer import NO_POOL, smallest_kind
+from rollwise.layers.order import endings_of, tables_of
 
 FEW = 20  # too few states for compiled rules
 MOST_CODES = 1 << 62
@@ -278,3 +281,54 @@ def _state_of_outcomes(arrays: Arrays) -> Numbers:
     if arrays.throws is not None:
         ends = ends[arrays.throws.situation_indptr]
     return np.repeat(np.arange(len(ends) - 1), np.diff(ends))
+
+
+LAST = 2**32 - 1  # minus the number of a lottery's outcome: provisional target of an ending
+
+
+def block_from(arrays: Arrays) -> Block:
+    """Some positions as a block. Their endings are numbered later (`layer_of`)."""
+    n, throws = len(arrays.states), arrays.throws
+    situation = np.arange(n + 1) if throws is None else throws.situation_indptr
+    action = arrays.action_indptr[situation]
+    first = np.column_stack([situation, action, arrays.outcome_indptr[action]])
+    target = arrays.outcome_state.astype(np.uint32)
+    over = np.flatnonzero(arrays.outcome_state < 0)
+    owner = np.searchsorted(arrays.outcome_indptr, over, side="right") - 1
+    along = over - arrays.outcome_indptr[owner]
+    target[over] = LAST - (arrays.lottery_indptr[arrays.action_lottery[owner]] + along)
+    lists = np.zeros(n, np.uint8) if throws is None else throws.of_state
+    return block_of(first, lists, np.diff(arrays.action_indptr), arrays.action_lottery, target)
+
+
+def layer_of(
+    rules: Rules, arrays: Arrays, blocks: Sequence[tuple[int, Block]], n: int, n_border: int
+) -> Layer:
+    """A layer from its blocks. Endings are numbered in place.
+
+    Parameters
+    ----------
+    arrays : Arrays
+        With the lotteries and lists of throws of all blocks.
+    """
+    lotteries, sign = lotteries_of(arrays), float(sign_of(rules.game.objective))
+    endings, ending = endings_of(lotteries, sign, n + n_border)
+    # Provisional targets count down from LAST, one for each outcome of a lottery.
+    first_ending = LAST - len(ending) + 1
+    for _, block in blocks:
+        over = np.flatnonzero(block.target >= first_ending)
+        block.target[over] = ending[LAST - block.target[over].astype(np.int64)]
+    throws = None
+    if arrays.throws is not None:
+        throws = arrays.throws.indptr, whole(arrays.throws.weight)
+    tables = tables_of(lotteries, sign, throws, _pool_of(rules))
+    return Layer(list(blocks), tables, n, n_border, endings)
+
+
+def _pool_of(rules: Rules) -> Pool:
+    """The tables of the pool of dice; empty ones without a pool."""
+    if rules.pool is None:
+        return NO_POOL
+    from rollwise.builders.turns import pool_tables
+
+    return pool_tables(rules.pool, rules.reads_rolls_left)

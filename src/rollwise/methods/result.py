@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.engine.components import EPSILON
 from rollwise.graph import sign_of, win_probability
 from rollwise.methods import DEFAULT
 
@@ -140,7 +139,7 @@ class MethodResult:
 
 def error_at_rest(values: NDArray[np.float64]) -> float:
     """Each component came to rest within this of its largest value."""
-    return 4 * EPSILON * float(max(values.max(), -values.min()))
+    return 4 * float(np.finfo(np.float64).eps) * float(max(values.max(), -values.min()))
 
 
 def fraction_text(value: Fraction) -> str:

@@ -28,7 +28,7 @@ from rollwise.analysis.thumb.turns import (
     worth_by_layers,
 )
 from rollwise.answer.solution import Solution
-from rollwise.builders.arrays import block_from, layer_of
+from rollwise.builders.layer_rules import block_from, layer_of
 from rollwise.builders.rules import Rules
 from rollwise.builders.some_states import expanded
 from rollwise.cluster.pool import Pool

@@ -37,7 +37,6 @@ from rollwise.errors import RollwiseError, UsageError
 from rollwise.game import Game, has_many
 from rollwise.games import create, find
 from rollwise.machine.atomic_files import check_place
-from rollwise.machine.parquet_files import require_parquet
 from rollwise.methods import DEFAULT, Setting, find_method
 from rollwise.numbers.given import positive_number
 from rollwise.numbers.printed import rounded_up
@@ -171,6 +170,8 @@ def _check_places(
         refuse(because, workers=workers)
     check_history_path(history)
     if save is not None and not by_layer:
+        from rollwise.machine.parquet_files import require_parquet
+
         require_parquet(save)
         check_place(save)
 
@@ -231,19 +232,20 @@ def _oddities(solution: Solution) -> list[str] | UnsetType:
     Of a derived game, the fields are those of the form and of the inner game, which has findings.
     Of a game by layers, or for three or more, the finding about chances alone.
     """
-    from rollwise.builders.chances import chances_off, chances_off_in
     from rollwise.graph import StateGraph
 
-    space = solution.space
+    space, is_for_two = solution.space, solution.profile is None
+    if isinstance(space, StateGraph) and is_for_two and space.n_outcomes > QUICKLY_SEEN:
+        return []
+    from rollwise.builders.chances import chances_off, chances_off_in
+
     if not isinstance(space, StateGraph):
         off = chances_off_in(space.states, space.game)
         return [off] if off else UNSET
     graph = solution.graph
-    if solution.profile is not None:
+    if not is_for_two:
         off = chances_off(graph, solution.game)
         return [off] if off else UNSET
-    if graph.n_outcomes > QUICKLY_SEEN:
-        return []
     from rollwise.analysis.findings import (
         misspelled,
         nobody_passes,
