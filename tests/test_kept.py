@@ -156,7 +156,7 @@ def test_what_is_kept_of_a_file_is_no_other_s(tmp_path, monkeypatch):
         ("range(1, 1 + longest", "range(2, 1 + longest"),
         ("return 2 + action", "return 3 + action"),
         ("return Places(0, 0)", "return Places(1, 0)"),
-        ("    length: int = 6", "    setting = 3\n    length: int = 6"),
+        ("    length: int = 6", "    length: int = 7"),
     ],
 )
 def test_edited_rules_have_another_answer(game, old, new):
@@ -168,6 +168,22 @@ def test_edited_rules_have_another_answer(game, old, new):
     assert after[1] is False
     game.write_text(RULES)
     assert solved(game) == (before[0], True)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("\n@dataclass", "# A note.\n\n@dataclass"),
+        ("    length: int = 6", "    setting = 3\n    length: int = 6"),
+        ("return WORDS[action]", "return f'a {WORDS[action]} walk'"),
+    ],
+)
+def test_edits_that_change_no_rule_keep_the_answer_and_tell_it_in_the_new_words(game, old, new):
+    before = solved(game)
+    game.write_text(RULES.replace(old, new))
+    assert solved(game) == (before[0], True)
+    advice = output("advise", str(game), "--state", "mine=0,other=0")
+    assert ("a long walk" in advice) == ("a {" in new)
 
 
 def edited(walk: Path, old: str, new: str) -> None:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import types
 from collections import namedtuple
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from rollwise.builders.compiled.cache_key import key_of
-from rollwise.machine.switches import jit_disabled
-
-if not jit_disabled():
-    pass
+from rollwise.builders.compiled.cache_key import Key, key_of
+from rollwise.builders.compiled.reads import reads_of
+from rollwise.builders.rules import Rules
+from rollwise.games import find
 
 pytestmark = pytest.mark.needs_jit
 
@@ -278,3 +278,102 @@ def test_other_code_has_another_key(one, other):
     assert key_of({"f": reading(1, one)}) != key_of({"f": reading(1, other)})
     assert key_of({"f": reading(1, one)}) == key_of({"f": reading(1, one)})
     assert key_of({"f": reading(1, one)}) != key_of({"g": reading(1, one)})
+
+
+CLASSES = """
+import enum
+from typing import ClassVar, NamedTuple
+from rollwise import PASS, WIN, Game
+
+class Pair(NamedTuple):
+    x: int
+    y: int = 11
+    def total(self):
+        return self.x + 12
+
+class Face(enum.IntEnum):
+    LOW = 13
+    def above(self):
+        return self + 14
+
+class Limits:
+    MOST = 15
+    class Inner:
+        LEAST = 16
+
+SAME = Limits
+
+class Helpers(Game):
+    unit: ClassVar = 17
+    def helped(self):
+        return self.unit + self.above()
+    def above(self):
+        return 18
+
+class More:
+    def above(self):
+        return 19
+
+def called():
+    return 20
+
+FUNCTIONS = {"called": called, "other": lambda: 21}
+
+class Spot(NamedTuple):
+    x: int
+    def left(self):
+        return self.x + 22
+
+class Walk(Helpers):
+    'A game with classes of all kinds.'
+    action_names = ("go",)
+    def start(self):
+        return Spot(9)
+    def actions(self, s):
+        yield 0
+    def outcomes(self, s, action):
+        limits = Limits.MOST + Limits.Inner.LEAST + SAME.MOST
+        far = self.helped() + super().helped() + More.above(self) + FUNCTIONS["other"]()
+        face = Pair(1).total() + Pair(1).y + Face.LOW.above() + FUNCTIONS["called"]()
+        yield 1, WIN if s.left() > limits + far + face else PASS, Spot(s.x - 1)
+    def describe(self, s):
+        return "far away"
+"""
+
+
+def key_of_sheet(path: Path, text: str) -> Key:
+    path.write_text(text)
+    return reads_of(Rules(find(f"{path}:Walk")())).whole_key
+
+
+def test_edits_of_words_and_comments_leave_the_key(tmp_path):
+    path = tmp_path / "walk.py"
+    known = key_of_sheet(path, CLASSES)
+    assert known.lasts
+    for words, others in (("far away", "near"), ('"go"', '"run"'), ("of all kinds", "of many")):
+        assert key_of_sheet(path, CLASSES.replace(words, others)) == known
+    assert key_of_sheet(path, f"# A note.\n\n{CLASSES}") == known
+    assert key_of_sheet(tmp_path / "other.py", CLASSES) == known
+
+
+@pytest.mark.parametrize("number", range(11, 23))
+def test_each_number_that_the_rules_read_from_a_class_changes_the_key(number, tmp_path):
+    path = tmp_path / "walk.py"
+    changed = CLASSES.replace(str(number), "99")
+    assert changed.count("99") == 1
+    assert key_of_sheet(path, changed) != key_of_sheet(path, CLASSES)
+
+
+@pytest.mark.slow
+def test_a_sheet_is_not_compiled_again_after_an_edit_of_its_words(tmp_path, monkeypatch):
+    monkeypatch.setenv("ROLLWISE_CACHE_DIR", str(tmp_path / "cache"))
+
+    def play(source: str) -> str:
+        (tmp_path / "walk.py").write_text(source)
+        command = [sys.executable, "-c", SCRIPT]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    assert play(GAME) == "compiled 9 compiled"
+    assert play(f"{GAME}    def describe(self, s):\n        return 'far'\n") == "read 9 compiled"

@@ -237,7 +237,7 @@ def identity_of(game: Game) -> dict[str, Any]:
     from rollwise.builders.rules import Rules
 
     try:
-        key = graph_key(Rules(game), __version__, by_name=False)
+        key = graph_key(Rules(game), __version__)
         rules = key.text if key.lasts else None
     except (RollwiseError, TypeError, ValueError):
         rules = None

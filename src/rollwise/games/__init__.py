@@ -224,7 +224,7 @@ def _load(path: Path) -> object:
         contents = hashlib.blake2b(path.read_bytes()).hexdigest()[:16]
     except OSError as error:
         raise UnknownGame(f"{path} can't be read: {error.strerror}") from error
-    # compiled code goes by the name of its module: other contents, another name
+    # a changed file is another module, also where the old one is still in use
     name = READ + re.sub(r"\W", "_", f"{path.stem}_{contents}")
     try:
         with contextlib.redirect_stdout(sys.stderr):  # stdout is for the answer of the command

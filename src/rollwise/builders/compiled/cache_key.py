@@ -105,21 +105,18 @@ def is_place(value: Any) -> bool:
     return file is not None and is_users(file)
 
 
-def key_of(
-    functions: Mapping[str, Function], *facts: Any, keeps: bool = True, by_name: bool = True
-) -> Key:
+def key_of(functions: Mapping[str, Function], *facts: Any, keeps: bool = True) -> Key:
     """The key of functions, with all values reached from them, and of further facts.
+
+    The names of users' modules don't count, but the functions of their classes: a rule sheet read
+    by its path has a new name after each change of the file, also of a comment.
 
     Parameters
     ----------
     keeps : bool
         Values identified by their address stay alive, so that the key holds in this process.
-    by_name : bool
-        The names of users' modules count, since compiled code has them. A rule sheet that is
-        imported has another name than one that is read by its path. Without names, the functions of
-        users' classes count.
     """
-    encoder = _Encoder(keeps, by_name)
+    encoder = _Encoder(keeps)
     parts = [encoder.encoded(fact) for fact in facts]
     parts += [encoder.mapping(functions.items())]
     text = hashlib.blake2b(_joined("key", parts), digest_size=20).hexdigest()
@@ -152,8 +149,8 @@ class _Encoder:
         See `Key`.
     """
 
-    def __init__(self, keeps: bool, by_name: bool) -> None:
-        self.lasts, self._keeps, self._by_name = True, keeps, by_name
+    def __init__(self, keeps: bool) -> None:
+        self.lasts, self._keeps = True, keeps
         self._met: dict[int, int] = {}  # functions, by address
 
     def encoded(self, value: Any, names: Iterable[str] = ()) -> bytes:
@@ -200,7 +197,7 @@ class _Encoder:
             return self._function(helper or value)
         if isinstance(value, types.ModuleType) or is_place(value):
             read = self.mapping(parts_read(value, names).items(), names)
-            name = "" if self._leaves_out(value.__name__) else value.__name__
+            name = "" if _is_of_user(value.__name__) else value.__name__
             return _joined("module", [name.encode(), read])
         return None
 
@@ -249,7 +246,7 @@ class _Encoder:
         return _joined("namedtuple", [self._place(kind), *parts])
 
     def _place(self, value: Any) -> bytes:
-        if not self._leaves_out(value.__module__):
+        if not _is_of_user(value.__module__):
             return self.encoded((value.__module__, value.__qualname__))
         members = {
             f"{base.__qualname__}.{name}": run_by(member)
@@ -258,13 +255,6 @@ class _Encoder:
             if helper_of(run_by(member)) is not None
         }
         return _joined("class", [self.encoded(value.__qualname__), self.mapping(members.items())])
-
-    def _leaves_out(self, name: str) -> bool:
-        """Whether the name of a module doesn't count."""
-        if self._by_name or name.partition(".")[0] in VERSIONED:
-            return False
-        file = getattr(sys.modules.get(name), "__file__", None)
-        return name == "__main__" if file is None else is_users(file)
 
     def _code(self, code: types.CodeType) -> bytes:
         variables = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
@@ -307,6 +297,14 @@ _PLAIN: dict[type, Callable[[_Encoder, Any], Iterable[bytes]]] = {
     frozenset: lambda encoder, value: sorted(map(encoder.encoded, value)),
     set: lambda encoder, value: sorted(map(encoder.encoded, value)),
 }
+
+
+def _is_of_user(module: str) -> bool:
+    """Whether users wrote a module."""
+    if module.partition(".")[0] in VERSIONED:
+        return False
+    file = getattr(sys.modules.get(module), "__file__", None)
+    return module == "__main__" if file is None else is_users(file)
 
 
 def _is_named(kind: type) -> bool:

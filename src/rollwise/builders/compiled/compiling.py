@@ -105,7 +105,7 @@ def _adapter(name: str, rules: Rules, reads: Reads) -> Any:
         of_state = {name: run_by(member) for name, member in reads.of_state.items()}
         reached = Reached(reads.functions, reads.methods, of_state)
         reached.refuse_what_only_python_runs()
-        note = Note(reads.key_with(name, reads.lines, compiled_by()), "failed")
+        note = Note(reads.key_with(name, reads.places, compiled_by()), "failed")
         if reason := note.read():
             raise NotCompilable(reason)
         try:

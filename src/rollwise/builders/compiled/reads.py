@@ -245,31 +245,17 @@ class Reads:
     @cached_property
     def key(self) -> Key:
         """The key of the compiled functions. Of `values` only constants count."""
-        return self._key()
-
-    def _key(self, **how: Any) -> Key:
         kinds = tuple((name, _kind_of(value)) for name, value in self.values.items())
         of_self = {f"self.{name}": function for name, function in self.methods.items()}
         of_self |= {f"state.{name}": run_by(one) for name, one in self.of_state.items()}
         lies = self.layout.columns, self.layout.unused
         facts = (VERSIONS, kinds, lies, self.has_reward, self.throw_columns)
-        return key_of({**of_self, **self.functions}, *facts, **how)
+        return key_of({**of_self, **self.functions}, *facts)
 
     @property
     def whole_key(self) -> Key:
         """The key of the functions' results. All attributes count."""
-        return self.key_with(*self._attributes)
-
-    @property
-    def nameless_key(self) -> Key:
-        """`whole_key`, the same under every name of the rule sheet's module."""
-        key = self._key(by_name=False)
-        found = key_of({}, key.text, *self._attributes, by_name=False)
-        return found._replace(lasts=found.lasts and key.lasts)
-
-    @property
-    def _attributes(self) -> tuple[Any, ...]:
-        return tuple(self.values.items()), tuple(sorted(self.others.items()))
+        return self.key_with(tuple(self.values.items()), tuple(sorted(self.others.items())))
 
     def key_with(self, *facts: Any) -> Key:
         """The key of data that depend on further facts too."""
@@ -277,11 +263,12 @@ class Reads:
         return key._replace(lasts=key.lasts and self.key.lasts)
 
     @property
-    def lines(self) -> tuple[int, ...]:
-        """The first lines of the functions in their files, for the reasons of a failure."""
+    def places(self) -> tuple[tuple[str, int], ...]:
+        """The files and first lines of the functions, for the reasons of a failure."""
         functions = [*self.functions.values(), *self.methods.values()]
         functions += map(run_by, self.of_state.values())
-        return tuple(function.__code__.co_firstlineno for function in functions)
+        codes = (function.__code__ for function in functions)
+        return tuple((code.co_filename, code.co_firstlineno) for code in codes)
 
 
 def _kind_of(value: Any) -> Any:
@@ -392,13 +379,8 @@ def reads_of(rules: Rules) -> Reads:
 _FOUND: WeakKeyDictionary[Rules, Reads] = WeakKeyDictionary()
 
 
-def graph_key(rules: Rules, *facts: Any, by_name: bool = True) -> Key:
+def graph_key(rules: Rules, *facts: Any) -> Key:
     """The key of a game's graph, and of data that depend on further facts too.
-
-    Parameters
-    ----------
-    by_name : bool
-        As in `key_of`.
 
     Raises
     ------
@@ -408,14 +390,13 @@ def graph_key(rules: Rules, *facts: Any, by_name: bool = True) -> Key:
     game = rules.game
     layers = {"progress": type(game).progress} if rules.has_progress else {}
     reads = reads_of(rules), what_is_read(rules, layers)
-    key, of_layers = (r.whole_key if by_name else r.nameless_key for r in reads)
+    key, of_layers = (r.whole_key for r in reads)
     found = key_of(
         {},
         (key.text, of_layers.text),
         (game.name, tuple(game.parameters.items()), game.players, game.objective, game.endless),
         (rules.layout.columns, rules.layout.unused, rules.has_action_text),
         *facts,
-        by_name=by_name,
     )
     return found._replace(lasts=found.lasts and key.lasts and of_layers.lasts)
 
