@@ -260,9 +260,12 @@ class ScoreFrontier(GameDocument, frozen=True, kw_only=True, tag="rollwise/front
         yield Rows((self.own, self.aim, f"gained {of}"), list(rows))
         far = as_number(self.gap)
         gap = f"{rounded_up(scaled(far, 100))} %" if self.is_chance else f"{rounded_up(far)}"
+        bound = f"no policy lies more than {gap} beyond the line between two neighbours"
+        if len(corners) == 1:
+            bound = "this policy is best at both"
         yield (
-            f"certified ± {in_common(means)[1].error} and ± {in_common(values)[1].error}; no "
-            f"policy lies more than {gap} beyond the line between two neighbours (certified)"
+            f"certified ± {in_common(means)[1].error} and ± {in_common(values)[1].error}; {bound} "
+            "(certified)"
         )
 
 

@@ -97,7 +97,7 @@ def _over_exact(solution: Solution, choices: Choices) -> go.Figure:
     low, high = of_share(count, n)
     below = _bars(policy.name, exact, SKY_BLUE)
     below.update(width=0.9, offsetgroup=None)
-    label = f"made, {n:,} games"
+    label = f"recorded, {n:,} games"
     above = go.Bar(
         x=values,
         y=100 * count / n,
@@ -115,14 +115,14 @@ def _over_exact(solution: Solution, choices: Choices) -> go.Figure:
     error = made.std(ddof=1) / np.sqrt(n) if n > 1 else float("nan")
     notes = [
         f"{policy.name}: mean {exact.mean:z.4f}, standard deviation {exact.sd:.3f}.",
-        f"Made: {n:,} games, mean {made.mean():z.4f} ± {error:.4f} (standard error), with 95 % "
+        f"Recorded: {n:,} games, mean {made.mean():z.4f} ± {error:.4f} (standard error), with 95 % "
         "confidence intervals.",
     ]
     notes = [*said, *notes]
     figure.update_layout(barmode="overlay", yaxis=axis(rangemode="tozero"))
     shown = [*exact.values[exact.probabilities > LEAST].tolist(), *values.tolist()]
     key = [bar.name for bar in bars]
-    return _finished(figure, f"{graph.title}: scores that were made", notes, key, shown)
+    return _finished(figure, f"{graph.title}: recorded scores", notes, key, shown)
 
 
 def _all_optimal(
