@@ -184,6 +184,7 @@ class Balanced(GameDocument, frozen=True, kw_only=True, tag="rollwise/balance/1"
     """Edge, luck, length, decisions, drama and skill of a game."""
 
     positions: int
+    after_throws: Annotated[Maybe[int], about("situations after a throw")] = UNSET
     unit: Unit
     value: Figure
     win_probability: Chance
@@ -222,7 +223,10 @@ class Balanced(GameDocument, frozen=True, kw_only=True, tag="rollwise/balance/1"
         return self.length.unit == "turns"
 
     def blocks(self) -> Iterator[str | Rows]:
-        yield f"{self.title}: {how_many(self.positions, 'position')}"
+        places = how_many(self.positions, "position")
+        if self.after_throws:
+            places += f" and {self.after_throws:,} after a throw"
+        yield f"{self.title}: {places}"
         yield Rows(
             ("", " "), [line for _, part in self.parts() for line in part], ("", " "), (" ",)
         )
@@ -410,6 +414,7 @@ def balance_document(balance: Balance) -> Balanced:
         balance,
         kind="certified",
         positions=graph.n_positions,
+        after_throws=graph.n_states - graph.n_positions or UNSET,
         unit=graph.view.worth_name,
         win_probability=graph.view.win_probability(balance.value.value),
         **({} if profile is None else seats_worth(graph, balance.seats)),
