@@ -337,7 +337,7 @@ def check_large(report: Report, game: Game, progress: Progress | None = None) ->
         report.add("error", "rules", str(error))
         return
     n, after = len(rows), graph.n_states - graph.n_positions
-    more = f", {after:,} states after a throw there" if after else ""
+    more = f", {how_many(after, 'state')} after a throw there" if after else ""
     report.add(
         "ok",
         "rules",

@@ -118,13 +118,14 @@ class DecisionFigures(Part, frozen=True):
         dominated = [
             f"{one.name} (by {one.dominated_by})" for one in self.options if one.dominated_by
         ]
-        unused = [one.name for one in self.options if not one.in_a_game]
-        for name, words in (
+        chosen = {one.name for one in self.options if one.in_a_game}
+        unused = [one.name for one in self.options if one.name not in chosen]
+        for name, listed in (
             ("never best", self.never_best),
             ("dominated", dominated),
             ("never chosen", unused),
         ):
-            if words:
+            if words := list(dict.fromkeys(listed)):  # several actions may have one name
                 more = len(words) - MOST_NAMED
                 rest = f", and {more:,} more" if more > 0 else ""
                 yield name, ", ".join(words[:MOST_NAMED]) + rest
@@ -222,11 +223,15 @@ class Balanced(GameDocument, frozen=True, kw_only=True, tag="rollwise/balance/1"
         """Whether the game is for two players or more."""
         return self.length.unit == "turns"
 
+    @property
+    def size(self) -> str:
+        """The number of positions, in words."""
+        positions = how_many(self.positions, "position")
+        after = f" and {self.after_throws:,} after a throw" if self.after_throws else ""
+        return positions + after
+
     def blocks(self) -> Iterator[str | Rows]:
-        places = how_many(self.positions, "position")
-        if self.after_throws:
-            places += f" and {self.after_throws:,} after a throw"
-        yield f"{self.title}: {places}"
+        yield f"{self.title}: {self.size}"
         yield Rows(
             ("", " "), [line for _, part in self.parts() for line in part], ("", " "), (" ",)
         )
@@ -264,7 +269,7 @@ class Balanced(GameDocument, frozen=True, kw_only=True, tag="rollwise/balance/1"
                 for one in taken
             ]
             more = len(options) - len(rows)
-            notes = [f"and {more:,} more actions, taken less often"] if more > 0 else []
+            notes = [f"and {how_many(more, 'more action')}, taken less often"] if more > 0 else []
             heads = (
                 "action",
                 "positions that offer it",

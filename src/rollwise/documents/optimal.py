@@ -35,6 +35,7 @@ from rollwise.numbers.printed import (
     Printed,
     chances,
     column,
+    how_many,
     in_common,
     percent,
     percents,
@@ -123,8 +124,8 @@ class OptimalPolicies(GameDocument, frozen=True, kw_only=True, tag="rollwise/opt
         else:
             yield from worth_lines(place, value, self.error_bound, name=self.unit, draws=self.draws)
         yield (
-            f"  several actions are equally good in {self.tied_states:,} of the "
-            f"{self.reached_states:,} states reached by optimal play"
+            f"  several actions are equally good in {self.tied_states:,} of "
+            f"{how_many(self.reached_states, 'state')} reached by optimal play"
         )
         if self.tied_states and self.ties:
             yield f"  each costs its mover at most {bound_text(self.loss_bound)} (certified)"
