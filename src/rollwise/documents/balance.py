@@ -212,6 +212,9 @@ class Balanced(GameDocument, frozen=True, kw_only=True, tag="rollwise/balance/1"
     decided: DecidedTurn | None
     skill: SkillFigures | None
     rules: list[BalanceRule] | None
+    words: Annotated[
+        Maybe[dict[str, str]], about("features of actions in the rules, with meanings")
+    ] = UNSET
 
     @property
     def is_score(self) -> bool:
@@ -394,6 +397,8 @@ class Balanced(GameDocument, frozen=True, kw_only=True, tag="rollwise/balance/1"
             lost = f"{loss_text(as_number(rule.loss), spread, scale)} {unit} lost"
             integers = how_many(rule.numbers, "integer")
             yield "" if k else "rule of thumb", f"{integers}, {lost}: {rule.text}"
+        for name, meaning in (self.words or {}).items():
+            yield "", f"{name}: {meaning}"
         yield from (("", note) for note in spread_words(spreads))
 
 
@@ -401,6 +406,7 @@ def balance_document(balance: Balance) -> Balanced:
     """The figures of a game; each with its proved error bound, or none where it has none."""
     from rollwise.analysis.balance import QUANTILES
     from rollwise.analysis.second_aims import length_ranges
+    from rollwise.thumb.sentences import words_of
 
     solution, chosen, drama = balance.solution, balance.decisions, balance.drama
     graph, lasts, profile = solution.graph, balance.lengths, solution.profile
@@ -414,9 +420,12 @@ def balance_document(balance: Balance) -> Balanced:
     if drama is not None and drama.decided is not None:
         turn = drama.decided
         decided = DecidedTurn(turn.mean, quantiles(turn), turn.chance.tolist(), turn.tail)
+    found: Sequence[Any] = balance.rules.rules if balance.rules else []
+    words = words_of((getattr(one, "of_search", one).rule for one in found), graph)
     return Balanced.on(
         graph,
         balance,
+        words=words or UNSET,
         kind="certified",
         positions=graph.n_positions,
         after_throws=graph.n_states - graph.n_positions or UNSET,
