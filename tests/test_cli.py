@@ -54,6 +54,7 @@ def test_a_first_help_page_fits_a_screen(command, monkeypatch):
     options = [line for line in lines if re.match("  -", line) and "--help" not in line]
     assert len(options) <= 12
     everything = output("help", command)
+    assert not re.search(r"\[\[|{", everything.partition("\n\n")[0])
     names = inspect.signature(all_functions()[command]).parameters
     for name in set(names) & MORE:
         assert f"--{name.replace('_', '-')}" in everything

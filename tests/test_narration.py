@@ -454,5 +454,12 @@ def test_the_parts_of_a_tuple_change_places_together():
     assert as_next_sees(graph) == (*range(6, 12), *range(6))
 
 
+def test_no_loss_is_told_of_an_attack_that_ends_the_battle():
+    """Its next state has no meaning: the attacker lost 0, and so did the defender."""
+    typed = ("risk", "attackers=3", "defenders=2", "--policy", "never-stop")
+    told = output("simulate", *typed, "--tell", "--seed", "3")
+    assert told.splitlines()[-1] == "  A attacks, throwing 4, 4, 1, 3 and 2: A wins 6"
+
+
 if __name__ == "__main__":
     TOLD.write_text(told_games(), encoding="utf-8")

@@ -208,5 +208,15 @@ def test_the_balance_of_games_that_end_alike(tmp_path):
     output("balance", f"{tmp_path / 'drawn.py'}:Drawn", "--evaluations", "0", "--out", str(page))
 
 
+def test_the_balance_counts_positions_after_throws():
+    first = output("balance", "yahtzee", "boxes=1", "--evaluations", "0").splitlines()[0]
+    assert first == "yahtzee joker=forced boxes=1: 1 position and 1,176 after a throw"
+
+
+def test_the_balance_explains_the_features_of_its_rules():
+    text = output("balance", "threes", "dice=3", "--evaluations", "100")
+    assert "number: that of the action, such as 4 for take 3" in text
+
+
 def test_the_only_player_isnt_called_the_first():
     assert "the player wins 50" in repr(rollwise.solve(Gambler()))

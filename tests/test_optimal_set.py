@@ -329,6 +329,13 @@ def test_the_frontier_of_wins_and_moves_against_every_policy():
     assert len(means) == len(set(found.corners)) > 2
 
 
+def test_a_frontier_of_one_corner_has_no_neighbours():
+    text = output("frontier", "threes", "dice=3")
+    assert text.endswith("; this policy is best at both (certified)\n")
+    text = output("frontier", "gamblers-problem", "capital=3", "goal=8", "--aim", "most:moves")
+    assert text.endswith(" beyond the line between two neighbours (certified)\n")
+
+
 def test_the_frontier_against_every_policy():
     game = Threes(dice=2)
     graph = build(game)

@@ -715,6 +715,13 @@ def test_long_names_in_a_legend_are_broken_for_a_narrow_screen():
     assert "tall flame with both mirrors turned" in figure.layout.meta["alt"]
 
 
+def test_the_wide_layout_has_room_for_the_legend_of_its_least_width():
+    """There five entries as long as these stand in three lines of two columns."""
+    wide = plot(solved(Threes(dice=3)), "scores").layout.meta["wide"]
+    lines = 1 + wide["annotations"][0]["text"].count("<br>")  # of the title and the notes
+    assert wide["margin"]["t"] >= 24 + 22 * lines + 3 * 20
+
+
 def test_limits_and_surface_agree_and_have_names():
     """An action that is as good as another one counts as best in both."""
     solution = solved(Keeper())

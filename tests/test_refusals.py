@@ -141,7 +141,7 @@ evaluate piglet --policy random --table --state turn=1 | --state is one position
 evaluate craps --policy random --against random | for one
 evaluate pig target=6 --policy optimal,random --against random | --against doesn't go with
 evaluate pig target=6 --policy optimal,random,random | has 2 seats, and 3 policies were given
-respond craps --to random | for one
+respond craps --to random | there is no opponent
 length pig target=9 --policy optimal,random | goes with --within K
 export simultaneous-pig --to efg | can return to the position & each must end
 tune frozen-lake --vary discount=0.1..0.5 --for "value = 0.5" | no step & 0.1..0.5..0.1
@@ -212,8 +212,8 @@ export pig players=3 target=4 --to drn | give their policy & --to prism
 simulate pig players=3 target=4 --policy random --against random --tell | isn't for games of three
 simulate pig players=3 target=4 --policy random,random --tell | has 3 seats, and 2 policies
 simulate threes dice=2 --policy random,random --tell | is a game for one
-frontier pig players=3 target=4 | among three or more a loss depends on the play of the others
-scores pig scores.txt players=3 target=4 | distribution has the results of each seat
+frontier pig players=3 target=4 | frontier is for one player; optimal has second aims
+scores pig scores.txt target=4 | distribution has the results of each player
 length pig players=3 target=4 --by-layer | --by-layer isn't for games of three or more players
 optimal pig players=3 target=4 --against random | evaluate --policy P,Q,Q has such results
 certify pig players=3 target=4 --policy random,random | has 3 seats, and 2 policies were given
@@ -257,7 +257,7 @@ optimal threes dice=2 --then luck | no quantity 'luck'
 optimal threes dice=2 --then win:both | shared
 optimal threes dice=2 --against random | game for one
 frontier threes dice=2 --aim variance | a frontier is for
-frontier pig target=10 | has no score
+frontier pig target=10 | is for one player
 bet threes --scores x | isn't a list of scores
 bet threes dice=2 --scores 31 | no play ends with 31
 bet threes dice=2 --scores 1,2 | is over

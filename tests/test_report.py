@@ -219,6 +219,8 @@ def test_a_report_counts_players_moves_and_points():
     piglet = report(rollwise.solve(Piglet(target=3)))
     assert "at most 1 percentage point<" in piglet
     assert "at most 10 percentage points<" in piglet
+    thieves = find(str(Path(__file__).parent.parent / "examples" / "thieves.py"))()
+    assert "(1 group of positions, the largest of 100)" in report(rollwise.solve(thieves))
 
 
 def words_of(page):

@@ -26,7 +26,7 @@ from rollwise.analysis.tuning import amount_of
 from rollwise.answer.evaluation import respond_to_all
 from rollwise.answer.optimal_set import OptimalSet
 from rollwise.answer.references import Policies
-from rollwise.builders.contract import NOT_FOR_MORE
+from rollwise.builders.contract import FOR_ONE
 from rollwise.export import export
 from rollwise.game import Game
 from rollwise.games import create, find
@@ -764,9 +764,9 @@ def test_the_anchors_of_a_page_are_the_first_positions_of_turns():
     assert len(anchors(solved("threes").graph)) < solved("threes").graph.n_states
 
 
-def test_the_page_names_the_commands_for_two_at_most():
+def test_the_page_names_the_commands_for_one_player():
     page = (EXAMPLES.parent / "docs" / "many-seats.md").read_text(encoding="utf-8")
-    assert f"but {' and '.join(f'`{name}`' for name in NOT_FOR_MORE)}." in page
+    assert f"{' and '.join(f'`{name}`' for name in FOR_ONE)} are for one player." in page
 
 
 def test_solve_tells_whether_states_mix_actions():

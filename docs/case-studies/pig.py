@@ -342,10 +342,7 @@ def rules(page: Page, solution: Solution) -> None:
         y_title="loss (percentage points)",
         baseline=True,
     )
-    alt = (
-        f"What holding at n loses to the optimal policy, by n: it falls until n = {best} and rises "
-        "after it"
-    )
+    alt = f"The loss of holding at n to the optimal policy, by n: it is least at n = {best}"
     page.figure("hold-at-n", figure, alt)
     page.text(f"""
         **{best} is the best of them**, and loses {points(against[best])} where {HELD} loses

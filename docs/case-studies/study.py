@@ -209,7 +209,7 @@ def minus(cell: str) -> str:
 
 
 def _filled(block: str) -> str:
-    if block.startswith(("#", "|", "`", "<", ">", "!")):
+    if block.startswith(("#", "|", "```", "<", ">", "!")):
         return block
     items = re.split(r"\n(?=- |\d+\. )", block) if re.match(r"- |\d+\. ", block) else [block]
     lines = []

@@ -237,7 +237,8 @@ def _facts(solution: rollwise.Solution) -> str:
     lasts = _lasts(solution)
     after = graph.n_states - graph.n_positions
     thrown = f", {after:,} after a throw" if after else ""
-    return f"{worth}, in {lasts} on average ({graph.n_positions:,} states{thrown})."
+    length = "; a cycle of play takes" if isinstance(solution.game, Average) else ", in"
+    return f"{worth}{length} {lasts} on average ({graph.n_positions:,} states{thrown})."
 
 
 def _lasts(solution: rollwise.Solution) -> str:
@@ -268,7 +269,7 @@ def span(least: float, most: float, bound: float, places: int) -> str:
 def _policies(game: Game, solution: rollwise.Solution) -> str:
     rows = []
     of_two = solution.graph.players == 2
-    text = OF_TWO if of_two else ONE if solution.graph.is_score else ONE_WINS
+    text = OF_TWO if of_two else _of_one(solution)
     for name, function in type(game).policies().items():
         about = (inspect.getdoc(function) or "").partition("\n")[0].removesuffix(".")
         policy = Policies(solution.graph, game).find(name)
@@ -277,9 +278,16 @@ def _policies(game: Game, solution: rollwise.Solution) -> str:
     return "\n".join(rows)
 
 
-ONE = "Expected score {}, worse by {}"
-ONE_WINS = "Wins with probability {}, worse by {}"
 OF_TWO = "Loses {}, to an expert {}"
+
+
+def _of_one(solution: rollwise.Solution) -> str:
+    """How a policy of one player does, with places for its worth and its loss."""
+    if not solution.graph.is_score:
+        return "Wins {} % of the games, worse by {} percentage points"
+    kind = "payoff" if solution.graph.has_stakes else "score"
+    name = "Average" if isinstance(solution.game, Average) else f"Expected {kind}"
+    return f"{name} {{}}, worse by {{}}"
 
 
 def _rule_of_one(solution: rollwise.Solution, policy: Policy) -> list[str]:
@@ -293,9 +301,10 @@ def _rule_of_one(solution: rollwise.Solution, policy: Policy) -> list[str]:
             average_of(solution),
         )
         bound, loss = bound + best_bound, best - score
+    places = 6
     if not solution.graph.is_score:
-        score, loss, bound = (1 + score) / 2, loss / 2, bound / 2
-    return [digits(score, bound, 6), digits(loss, bound, 6)]
+        score, loss, bound, places = 50 * (1 + score), 50 * loss, 50 * bound, 4
+    return [digits(score, bound, places), digits(loss, bound, places)]
 
 
 def _rule_of_two(solution: rollwise.Solution, policy: Policy) -> list[str]:

@@ -19,8 +19,9 @@ INTRODUCTION = """\
 Type `rollwise COMMAND GAME [NAME=VALUE]... [options]`. `rollwise --help` lists commands by purpose,
 `rollwise help COMMAND` explains all options of a command.
 
-- **GAME** is the name of a [game](games/README.md) or a file of your own: `dragon.py`, or
-  `dragon.py:Dragon` if the file has several games. A rule sheet may import modules beside it.
+- **GAME** is the name of a [game](games/README.md), a [model](models.md), or a file of your own:
+  `dragon.py`, or `dragon.py:Dragon` if the file has several games. A rule sheet may import modules
+  beside it. [Recorded games](records.md) name their game, unless its rules are in a file of yours.
 - **Parameters** follow the game: `rollwise solve pig target=50`. `rollwise games GAME` lists them
   with their defaults, ranges and meanings.
 - **Forms** make another game. `as=chase target=7` reaches a score, `as=contest` is a contest of
@@ -38,7 +39,8 @@ Type `rollwise COMMAND GAME [NAME=VALUE]... [options]`. `rollwise --help` lists 
   [document](json.md); `help`, `new`, `schema` and `serve` have none. Files are written completely
   or not at all.
 - **Kept answers.** rollwise keeps graphs and answers in the user's cache folder. "Kept from" marks
-  them, `--no-cache` ignores them, and `rollwise cache` lists or clears them.
+  them, `--no-cache` ignores them, and `rollwise cache` lists or clears them. The environment
+  variable `ROLLWISE_CACHE_DIR` names another folder; `ROLLWISE_NO_CACHE=1` stands for `--no-cache`.
 - **Exit codes**: 0 success; 1 a correct request failed (a method gave up, a tolerance was missed,
   `check` found errors); 2 wrong use, with one line of advice; 130 stopped by Ctrl-C.
 - **Ctrl-C** ends a command. `simulate`, `thumb` and `tune` print their results so far, `drill` its
@@ -53,7 +55,8 @@ def page() -> str:
 
     commands = all_functions()
     times = Counter(line for function in commands.values() for line in _options(function).values())
-    common = sorted(line for line, number in times.items() if number >= OFTEN)
+    often = sorted(line for line, number in times.items() if number >= OFTEN)
+    common = [line for line in often if line.startswith("- `-")]  # no arguments
     lines = [
         INTRODUCTION,
         "## Options of all commands",
@@ -71,7 +74,7 @@ def page() -> str:
         usage = [row.partition("`:")[0].removeprefix("- ") + "`" for row in rows]
         usage = [one for one in usage if one not in ("`GAME`", "`[NAME=VALUE]...`")]
         usage.sort(key=lambda one: one.startswith("`-"))  # arguments first
-        lines += ["", f"### {name}", "", text, "", ", ".join(usage)]
+        lines += ["", f"### {name}", "", text, *(["", ", ".join(usage)] if usage else [])]
     return "\n".join(lines) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""The table of docs/many-seats.md, Pig for three to five, and its picture: two rivals changed."""
+"""The table of docs/many-seats.md, Pig for three to five, and its picture: two rivals exchanged."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def draw() -> None:
     """The picture, for three scores of the mover's own."""
     found = rollwise.solve(Pig(60, players=3))
     figure = found.plot("rivals", where="banked == 0 or banked == 4 or banked == 10")
-    title = "Where to hold: how much higher than with the two rivals in each other's places"
+    title = "Where to hold: how much higher than with the two rivals exchanged"
     write_figure(figure, PICTURE, title)
 
 

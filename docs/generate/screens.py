@@ -61,7 +61,6 @@ SCREENS = (
     Screen("page-phone-box", ShutTheBox(), PHONE, False, 5, ".tools button"),
     Screen("page-phone-bear-off", TwoSidedBearOff(checkers=2), PHONE, True, 3),
     Screen("page-first", SuperSix(), DESK, False, None),
-    Screen("page-desktop", RoyalUr(pieces=2), DESK, False, 13, ".tools button"),
     Screen("page-desktop-columns", CantStop(sides=3), DESK, False, 5, "#tab-moves"),
     Screen("page-desktop-dark", Pig(target=50), DESK, True, 4, "#tab-strategy"),
     Screen("page-hidden", LiarsDice(), (1280, 720), False, 0, "#coach button", 12),

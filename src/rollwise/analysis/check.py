@@ -279,7 +279,7 @@ def _look_for_useless_actions(report: Report, solution: Solution) -> None:
     choices = has_choice(graph)[graph.action_state]
     topic = "actions that are never right"
     if not choices.any():
-        report.add("note", "choices", "the players never have a choice")
+        report.add("note", "choices", "no state has a choice")
         return
     if graph.has_pool:
         choices = choices & (graph.action_label < KEEP)  # keeping dice is no label of the rules
@@ -337,7 +337,7 @@ def check_large(report: Report, game: Game, progress: Progress | None = None) ->
         report.add("error", "rules", str(error))
         return
     n, after = len(rows), graph.n_states - graph.n_positions
-    more = f", {after:,} states after a throw there" if after else ""
+    more = f", {how_many(after, 'state')} after a throw there" if after else ""
     report.add(
         "ok",
         "rules",

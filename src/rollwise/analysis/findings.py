@@ -22,6 +22,7 @@ from rollwise.graph import KEEP, THROW, StateGraph
 from rollwise.graph.choices import fold_actions, outcome_action
 from rollwise.graph.naming import acting, listed
 from rollwise.hooks import HOOKS
+from rollwise.numbers.printed import how_many
 from rollwise.reach import functions_reached, names_in
 
 Level = Literal["error", "warning", "note", "ok"]
@@ -288,7 +289,7 @@ def look_at_progress(
     else:
         layers = len(np.unique(reached, axis=0))
         where = "" if border is None else ", where it was looked at"
-        report.add("ok", "progress", f"no outcome lowers it{where} ({layers:,} layers)")
+        report.add("ok", "progress", f"no outcome lowers it{where} ({how_many(layers, 'layer')})")
 
 
 def _seat(before: NDArray[np.int32], after: NDArray[np.int32]) -> bool:

@@ -790,7 +790,7 @@ def best_response(
     if (players := policies.graph.players) > 2:
         advice = f"{policies.graph.title} is a game for {players}: best_responses is for each seat"
         raise ForMorePlayers(advice, policies.game)
-    opponent = policies.find(policy)
+    opponent = _opponent(policies, policy)
     seats = take_seats(policies.graph, [None, opponent], starts)
     result, certificate, _ = solve_and_certify(seats.graph)
     name = f"best response to {opponent.name}"

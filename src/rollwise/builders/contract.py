@@ -28,12 +28,11 @@ from rollwise.then import (
     then_text,
 )
 
-# The commands without a meaning for three or more players. All others take any number.
-NOT_FOR_MORE = {
-    "frontier": "it weighs a second aim against losses, and among three or more a loss depends on "
-    "the play of the others: optimal has second aims among equally good actions, and certify what "
-    "a policy loses",
-    "scores": "a made score is that of one player: distribution has the results of each seat",
+# The commands for one player, and what there is for more.
+FOR_ONE = {
+    "frontier": "optimal has second aims among equally good actions, and certify has the loss of a "
+    "policy",
+    "scores": "distribution has the results of each player",
 }
 
 
@@ -65,17 +64,16 @@ def refuse_many(title: str, players: int, game: Any) -> NoReturn:
     )
 
 
-def require_two_for(command: str, game: Game) -> None:
-    """Reject a game of three or more players in a command that has no meaning for it.
+def require_one_for(command: str, game: Game) -> None:
+    """Reject a game of several players in a command that has no meaning for it.
 
     Raises
     ------
     UsageError
     """
-    if has_many(game):
+    if game.players > 1:
         title = title_of(game.name, game.parameters)
-        because = NOT_FOR_MORE[command]
-        raise UsageError(f"{title}: {command} is for one player or two, because {because}")
+        raise UsageError(f"{title}: {command} is for one player; {FOR_ONE[command]}")
 
 
 def refuse_hidden(game: Game) -> NoReturn:

@@ -138,6 +138,8 @@ class _ConvertsLittle:
                     parameter.metavar = METAVARS.get(kind)
                 if parameter.param_type_name == "argument":
                     parameter.display_type_rich = lambda ctx=None: ""  # the name says it
+                    # without Typer's own brackets: the name has them where it needs them
+                    parameter._usage_display_name = lambda name=parameter.metavar: name
         return parameters
 
 

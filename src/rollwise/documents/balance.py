@@ -118,13 +118,14 @@ class DecisionFigures(Part, frozen=True):
         dominated = [
             f"{one.name} (by {one.dominated_by})" for one in self.options if one.dominated_by
         ]
-        unused = [one.name for one in self.options if not one.in_a_game]
-        for name, words in (
+        chosen = {one.name for one in self.options if one.in_a_game}
+        unused = [one.name for one in self.options if one.name not in chosen]
+        for name, listed in (
             ("never best", self.never_best),
             ("dominated", dominated),
             ("never chosen", unused),
         ):
-            if words:
+            if words := list(dict.fromkeys(listed)):  # several actions may have one name
                 more = len(words) - MOST_NAMED
                 rest = f", and {more:,} more" if more > 0 else ""
                 yield name, ", ".join(words[:MOST_NAMED]) + rest
@@ -184,6 +185,7 @@ class Balanced(GameDocument, frozen=True, kw_only=True, tag="rollwise/balance/1"
     """Edge, luck, length, decisions, drama and skill of a game."""
 
     positions: int
+    after_throws: Annotated[Maybe[int], about("situations after a throw")] = UNSET
     unit: Unit
     value: Figure
     win_probability: Chance
@@ -210,6 +212,9 @@ class Balanced(GameDocument, frozen=True, kw_only=True, tag="rollwise/balance/1"
     decided: DecidedTurn | None
     skill: SkillFigures | None
     rules: list[BalanceRule] | None
+    words: Annotated[
+        Maybe[dict[str, str]], about("features of actions in the rules, with meanings")
+    ] = UNSET
 
     @property
     def is_score(self) -> bool:
@@ -221,8 +226,15 @@ class Balanced(GameDocument, frozen=True, kw_only=True, tag="rollwise/balance/1"
         """Whether the game is for two players or more."""
         return self.length.unit == "turns"
 
+    @property
+    def size(self) -> str:
+        """The number of positions, in words."""
+        positions = how_many(self.positions, "position")
+        after = f" and {self.after_throws:,} after a throw" if self.after_throws else ""
+        return positions + after
+
     def blocks(self) -> Iterator[str | Rows]:
-        yield f"{self.title}: {how_many(self.positions, 'position')}"
+        yield f"{self.title}: {self.size}"
         yield Rows(
             ("", " "), [line for _, part in self.parts() for line in part], ("", " "), (" ",)
         )
@@ -260,7 +272,7 @@ class Balanced(GameDocument, frozen=True, kw_only=True, tag="rollwise/balance/1"
                 for one in taken
             ]
             more = len(options) - len(rows)
-            notes = [f"and {more:,} more actions, taken less often"] if more > 0 else []
+            notes = [f"and {how_many(more, 'more action')}, taken less often"] if more > 0 else []
             heads = (
                 "action",
                 "positions that offer it",
@@ -385,6 +397,8 @@ class Balanced(GameDocument, frozen=True, kw_only=True, tag="rollwise/balance/1"
             lost = f"{loss_text(as_number(rule.loss), spread, scale)} {unit} lost"
             integers = how_many(rule.numbers, "integer")
             yield "" if k else "rule of thumb", f"{integers}, {lost}: {rule.text}"
+        for name, meaning in (self.words or {}).items():
+            yield "", f"{name}: {meaning}"
         yield from (("", note) for note in spread_words(spreads))
 
 
@@ -392,6 +406,7 @@ def balance_document(balance: Balance) -> Balanced:
     """The figures of a game; each with its proved error bound, or none where it has none."""
     from rollwise.analysis.balance import QUANTILES
     from rollwise.analysis.second_aims import length_ranges
+    from rollwise.thumb.sentences import words_of
 
     solution, chosen, drama = balance.solution, balance.decisions, balance.drama
     graph, lasts, profile = solution.graph, balance.lengths, solution.profile
@@ -405,11 +420,15 @@ def balance_document(balance: Balance) -> Balanced:
     if drama is not None and drama.decided is not None:
         turn = drama.decided
         decided = DecidedTurn(turn.mean, quantiles(turn), turn.chance.tolist(), turn.tail)
+    found: Sequence[Any] = balance.rules.rules if balance.rules else []
+    words = words_of((getattr(one, "of_search", one).rule for one in found), graph)
     return Balanced.on(
         graph,
         balance,
+        words=words or UNSET,
         kind="certified",
         positions=graph.n_positions,
+        after_throws=graph.n_states - graph.n_positions or UNSET,
         unit=graph.view.worth_name,
         win_probability=graph.view.win_probability(balance.value.value),
         **({} if profile is None else seats_worth(graph, balance.seats)),

@@ -269,7 +269,7 @@ class Compared(GameDocument, frozen=True, kw_only=True, tag="rollwise/compare/1"
         if any(row.status == "out of time" for row in self.rows):
             yield f"out of time: each method had {self.time_limit:g} s (--time-limit)"
         yield (
-            f"error: the largest of any of {self.states:,} states, from values certified "
+            f"error: the largest of {how_many(self.states, 'state')}, from values certified "
             f"± {bound_text(self.error_bound)}"
         )
         yield from self._claims()
@@ -334,7 +334,7 @@ class Verified(GameDocument, frozen=True, kw_only=True, tag="rollwise/verify/1")
         sure = f"the largest ± {bound_text(self.error_bound)}"
         if self.layers:
             how, size = "verified, each layer proved again from the rules", f"{size} in "
-            size += f"{self.layers:,} layers"
+            size += how_many(self.layers, "layer")
             checked = (
                 f"checksums compared in {spent['checksums']:.3f} s, states found in "
                 f"{spent['states']:.3f} s, layers proved in {spent['proof']:.3f} s"
@@ -457,7 +457,7 @@ class Cache(Document, frozen=True, tag="rollwise/cache/1"):
         if self.folder is None:
             yield "No answers are kept: there is no private folder, or ROLLWISE_NO_CACHE is set"
         elif self.cleared:
-            yield f"Removed {len(self.kept):,} files, {size}, from {self.folder}"
+            yield f"Removed {how_many(len(self.kept), 'file')}, {size}, from {self.folder}"
         else:
             if self.kept:
                 cells = [(one.game, one.kept, in_bytes(one.bytes), one.used) for one in self.kept]

@@ -325,7 +325,7 @@ class HiddenAdvised(InPayoffs, frozen=True, kw_only=True, tag="rollwise/advise/h
             yield actions_table(row.actions, as_number(self.stake))
         if self.total > len(self.situations):
             left = self.total - len(self.situations)
-            yield f"{left:,} more situations: give more fields, or see `rollwise table`"
+            yield f"{how_many(left, 'more situation')}: give more fields, or see `rollwise table`"
         if any(a.value is None for row in self.situations for a in row.actions):
             yield "no payoff: the other player's strategy never leads here"
         if any(row.ranges for row in self.situations):

@@ -101,7 +101,7 @@ class WrongPosition(Part, frozen=True):
         told = f", costs {told}" if math.isfinite(cost) else ""
         return (
             f"{state_text(self.state)}: learned {self.learned or 'no action'}, best is "
-            f"{self.best}{told} ({self.reason}; {self.visits:,} visits)"
+            f"{self.best}{told} ({self.reason}; {how_many(self.visits, 'visit')})"
         )
 
 

@@ -35,6 +35,7 @@ from rollwise.numbers.printed import (
     Printed,
     chances,
     column,
+    how_many,
     in_common,
     percent,
     percents,
@@ -123,8 +124,8 @@ class OptimalPolicies(GameDocument, frozen=True, kw_only=True, tag="rollwise/opt
         else:
             yield from worth_lines(place, value, self.error_bound, name=self.unit, draws=self.draws)
         yield (
-            f"  several actions are equally good in {self.tied_states:,} of the "
-            f"{self.reached_states:,} states reached by optimal play"
+            f"  several actions are equally good in {self.tied_states:,} of "
+            f"{how_many(self.reached_states, 'state')} reached by optimal play"
         )
         if self.tied_states and self.ties:
             yield f"  each costs its mover at most {bound_text(self.loss_bound)} (certified)"
@@ -260,9 +261,12 @@ class ScoreFrontier(GameDocument, frozen=True, kw_only=True, tag="rollwise/front
         yield Rows((self.own, self.aim, f"gained {of}"), list(rows))
         far = as_number(self.gap)
         gap = f"{rounded_up(scaled(far, 100))} %" if self.is_chance else f"{rounded_up(far)}"
+        bound = f"no policy lies more than {gap} beyond the line between two neighbours"
+        if len(corners) == 1:
+            bound = "this policy is best at both"
         yield (
-            f"certified ± {in_common(means)[1].error} and ± {in_common(values)[1].error}; no "
-            f"policy lies more than {gap} beyond the line between two neighbours (certified)"
+            f"certified ± {in_common(means)[1].error} and ± {in_common(values)[1].error}; {bound} "
+            "(certified)"
         )
 
 

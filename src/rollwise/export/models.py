@@ -329,7 +329,7 @@ def _queries(graph: StateGraph, is_game: bool) -> Iterator[str]:
         yield f"play may go on for ever, which is {means}: queries count it as no win"
     elif graph.has_stakes:
         less = -_taken_off(endings(graph))
-        then = f", less {less:.17g}: so far are payoffs raised here" if less else ""
+        then = f", less {less:.17g}: payoffs are raised by as much here" if less else ""
         yield f'{who}R{{"payoff"}}max=? [F "finished"]{then}'
     elif graph.objective == "win":
         yield f'{who}Pmax=? [F "won"]'

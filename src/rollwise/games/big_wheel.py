@@ -83,7 +83,11 @@ class BigWheel(Game):
         return "spin" if action == SPIN else "stop"
 
     def told(self, s: Wheel, action: int, then: int, after: Wheel) -> str:
-        return f"{5 * after.spun} cents" if then == AGAIN else ""
+        if then == AGAIN:
+            return f"{5 * after.spun} cents"
+        if then == PASS and action == SPIN:
+            return f"{5 * after.best} cents" if after.holders[-1] else "too much or too little"
+        return ""
 
     @policy
     def stay_at_70(self, s: Wheel) -> int:

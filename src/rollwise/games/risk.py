@@ -108,6 +108,8 @@ class Risk(Game):
     ) -> str:
         if action == STOP:
             return self.describe(s)
+        if then != AGAIN:
+            return ""
         lost = s.attackers - after.attackers
         return f"the attacker loses {lost}, the defender {s.defenders - after.defenders}"
 

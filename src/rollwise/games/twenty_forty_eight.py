@@ -172,6 +172,8 @@ class TwentyFortyEight(Game):
         ]
 
     def deed(self, s: Board, way: int) -> str:
+        if way == OVER:
+            return "find no move"
         return "begin" if way == BEGIN else f"slide {self.action_names[way]}"
 
     def told(self, s: Board, way: int, then: int, after: Board) -> str:

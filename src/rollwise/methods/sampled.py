@@ -71,7 +71,7 @@ def sampled(
     samples : int
         Draws of each entry, from 2 to 10**9.
     seed : int, optional
-        The same seed gives the same answer; a fresh one unless given.
+        The same seed gives the same answer; a new one unless given.
     time_limit : float, optional
         Seconds for the draws.
     progress : callable, optional

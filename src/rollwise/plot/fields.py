@@ -292,7 +292,7 @@ def require_choice(solution: Solution, kind: str) -> Ints:
     if not len(states):
         shown = "`value` and `turns`" if solution.profile else "`value`, `turns` and `graph`"
         raise UsageError(
-            f"{solution.graph.title}: the players never have a choice, so there is no {kind} to "
+            f"{solution.graph.title}: no state has a choice, so there is no {kind} to "
             f"draw ({shown} show what there is)"
         )
     return states

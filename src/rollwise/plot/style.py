@@ -169,7 +169,7 @@ class Sheet:
         key_height = 0.0
         layout: dict[str, Any] = {}
         if self.key:
-            room = width - left - right
+            room = text_width - left - right
             lines = [[len(line) for line in name.split("<br>")] for name in self.key]
             widths = [max(letters) * 7.4 + 46 for letters in lines]
             # entries share one line if they have room, or stand in columns of the widest

@@ -221,7 +221,7 @@ def balance_page(found: Balance, figures: Balanced) -> HtmlPage:
     parts += [f"<h2>{heading}</h2>\n{html_of(part, heading)}" for heading, part in figures.tables()]
     body = (
         f"<main>\n<h1>{html.escape(title)}</h1>\n<p class='sub'>{html.escape(figures.title)}, "
-        f"{figures.positions:,} positions; all players play best unless otherwise noted</p>\n"
+        f"{figures.size}; all players play best unless otherwise noted</p>\n"
         + "\n".join(parts)
         + f"\n<footer>{html.escape(' '.join(figures.notes))}</footer>\n</main>"
     )

@@ -39,7 +39,7 @@ from rollwise.games import find_installed
 from rollwise.graph import sign_of, title_of, win_probability
 from rollwise.graph.choices import has_choice, is_throw
 from rollwise.graph.policies import ties_in_play
-from rollwise.numbers.printed import amount, estimated
+from rollwise.numbers.printed import amount, estimated, how_many
 from rollwise.plot.fields import field_text, shown_costs, shown_values
 from rollwise.plot.kinds.amounts import second_best_costs
 from rollwise.plot.kinds.policy import best_classes
@@ -184,7 +184,8 @@ class Facts:
         graph = self.solution.graph
         components = graph.components
         circles = (
-            f"{len(components):,} groups of positions, the largest of {components.largest:,}"
+            f"{how_many(len(components), 'group')} of positions, the largest of "
+            f"{components.largest:,}"
             if components.largest > 1
             else "here none leads back to another"
         )
@@ -331,7 +332,7 @@ class Sampled(Facts):
     def size(self) -> tuple[int, int, int, str, str]:
         space = self.answer.space
         assert isinstance(space, LayeredStates)
-        circles = f"{len(space.progress):,} layers were solved, one after the other"
+        circles = f"in {how_many(len(space.progress), 'layer')}, one after the other"
         method = f"{self.answer.method} by layers"
         return len(self.answer), space.n_actions, space.n_outcomes, circles, method
 

@@ -180,11 +180,11 @@ def claims(facts: Facts) -> str:
             "The proved bound on the gain above includes them.</p>"
         )
     return f"""
-<p>The rules were unfolded into all <b>{graph.n_positions:,}</b> positions that can arise, with
-{graph.n_outcomes:,} outcomes of moves. They were worked out backwards, in
-{len(graph.components):,} groups of positions that lead round in a circle. In each group best
-choices were improved over and over, until they stayed the same; where they went round for ever,
-mixtures were found that leave each mover indifferent
+<p>The rules were unfolded into all positions that can arise: <b>{graph.n_positions:,}</b>, with
+{how_many(graph.n_outcomes, "outcome")} of moves. They were worked out backwards, in
+{how_many(len(graph.components), "group")} of positions that lead round in a circle. In each group
+best choices were improved over and over, until they stayed the same; where they went round for
+ever, mixtures were found that leave each mover indifferent
 ({how_many(found.mixing_components, "group")}).</p>
 <p>The bounds of the chances, and of the gain by another policy, are proved. Every rounding of the
 computer is counted.</p>

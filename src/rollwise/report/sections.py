@@ -338,8 +338,8 @@ def table(facts: Facts) -> str:
         return ""
     text, rows, left = encode(facts)
     words = [
-        f"{rows:,} rows give the best move in {int(facts.choice.sum()):,} positions, the most "
-        "frequent first."
+        f"The best move in {how_many(int(facts.choice.sum()), 'position')}, in "
+        f"{how_many(rows, 'row')}, the most frequent first."
     ]
     if left:
         words[-1] = f"These are the {rows:,} rows that matter most often; {left:,} are left out."
@@ -368,7 +368,7 @@ def _summary(facts: Facts) -> str:
     rest = order[len(named) :]
     told = [(names[i], often[i], positions[i]) for i in named.tolist()]
     if len(rest):
-        told.append((f"{len(rest):,} others", often[rest].sum(), positions[rest].sum()))
+        told.append((how_many(len(rest), "other"), often[rest].sum(), positions[rest].sum()))
     cells = [(name, f"{100 * share:.1f} %", f"{count:,}") for name, share, count in told]
     table = Rows(("best move", "of all decisions", facts.counted), cells, left=("best move",))
     words = "How often each move is the best one"
@@ -426,8 +426,8 @@ def certainty(facts: Facts) -> str:
     positions, moves, outcomes, circles, _ = facts.size
     return f"""
 <p>No games were played to find this. The rules were unfolded into all
-<b>{positions:,}</b> positions that can arise, with {moves:,} moves and
-{outcomes:,} outcomes. Then the positions were worked out backwards.
+positions that can arise: <b>{positions:,}</b>, with {how_many(moves, "move")} and
+{how_many(outcomes, "outcome")}. Then the positions were worked out backwards.
 Where the next move ends the game, {plain}. One step earlier it is an average of
 known {known}, and the best move is the one with the best average; and so on, back
 to the start. Where positions lead round in a circle, the equations of the whole circle are solved

@@ -90,7 +90,7 @@ def diff(
 ) -> None:
     """Compare two versions of the rules.
 
-    --limit N   How many positions are listed, the dearest first.
+    --limit N   How many positions are listed, the costliest first.
     --out FILE  Draw the losses of the old strategy (.html, .svg, .png).
     """
     from rollwise.analysis.losses import difference

@@ -64,11 +64,11 @@ def learn(
     LTarget, UTarget and NDice are the parameters sides, low, high and dice of the game
     dice-blackjack.
 
-    --games N      Games to play; with --resume, all of them together.
-    --explore M    A larger M explores longer (100).
+    --games N      Games to play (needed); with --resume, all of them together.
+    --explore M    A larger M explores longer; 100 unless given.
     --seed N       Random seed; a new one unless given.
     --method TEXT  counts (the default), monte-carlo or q-learning.
-    --workers N    Threads that play in parallel (1).
+    --workers N    Threads that play in parallel; 1 unless given.
     --compare [K]  Compare the learned policy with the exact solution; K times along the way, at
                    doubling numbers of games.
     --against P    Learn to beat a policy, moving first in one game of two, instead of by self-play.

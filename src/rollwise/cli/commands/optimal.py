@@ -308,10 +308,10 @@ def frontier(
                Unless given win, or least:moves of a game that is won or lost.
     """
     from rollwise.analysis.frontier import frontier as find_frontier
-    from rollwise.builders.contract import require_two_for
+    from rollwise.builders.contract import require_one_for
 
     chosen = read_game(game, parameters)
-    require_two_for("frontier", chosen)
+    require_one_for("frontier", chosen)
     tell_of_cycles(chosen)
     with Progress() as progress:
         solution = policies_of(chosen).solution

@@ -217,7 +217,7 @@ def tournament(
     """Let policies play each other from every seat.
 
     --policies A,B,...  At least two policies, as `rollwise simulate` takes them.
-    --games N           Simulated games of each pair; 1,000,000.
+    --games N           Simulated games of each pair; 1,000,000 unless given.
     --seed N            Random seed; a new one unless given.
     --exact             Exact results, or simulated ones.
     """

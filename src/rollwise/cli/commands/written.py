@@ -53,7 +53,7 @@ def scores(
     policy: str = "optimal",
     out: Path | None = None,
 ) -> None:
-    """Test made scores against the exact distribution.
+    """Test recorded scores against the exact distribution.
 
     --policy POLICY  {POLICIES}
     --out FILE       Draw the scores over the exact ones: a .html, .png or .svg file.
@@ -61,7 +61,7 @@ def scores(
     from rollwise.analysis.distributions import distribution
     from rollwise.analysis.observed_scores import best_fit, goodness_of_fit
     from rollwise.answer.optimal_set import OptimalSet
-    from rollwise.builders.contract import require_two_for
+    from rollwise.builders.contract import require_one_for
     from rollwise.coach.json_lines import made_scores
     from rollwise.graph.policies import ties_in_play
     from rollwise.plot import plot as draw
@@ -70,7 +70,7 @@ def scores(
 
     asked = split_words(game, file, *(parameters or ()), files=1)
     chosen = asked.make_game()
-    require_two_for("scores", chosen)
+    require_one_for("scores", chosen)
     if out is not None:
         require_plotly()
         check_target(out)

@@ -11,6 +11,7 @@ from rollwise.analysis.learning import loss_of
 from rollwise.answer.solution import Solution
 from rollwise.learn.learned import Learned
 from rollwise.learn.learner import Learner
+from rollwise.numbers.printed import how_many
 from rollwise.plot import Choices
 from rollwise.plot.fields import (
     Hover,
@@ -47,7 +48,8 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
         lines = []
         for action in graph.view[s].actions:
             if learned.visits[action]:
-                seen = f"{worth[action]:z.2f} after {int(learned.visits[action]):,} tries"
+                visits = how_many(int(learned.visits[action]), "visit")
+                seen = f"{worth[action]:z.2f} after {visits}"
                 lines.append(f"{action}, learned: {seen}")
         return hover(s, "<br>".join(lines) or "never seen by the learner")
 
@@ -55,7 +57,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
     seen = classes[states] > 0
     right_seen = 100 * float(np.mean(classes[states][seen] == 1)) if seen.any() else 0.0
     notes = [
-        f"After {learned.games:,} games with itself (explore {learned.explore:g}, seed "
+        f"After {how_many(learned.games, 'game')} with itself (explore {learned.explore:g}, seed "
         f"{learned.seed}) the learner is right in {right:.1f} % of the positions drawn, and in "
         f"{right_seen:.1f} % of those it has seen."
     ]

@@ -432,7 +432,7 @@ def draw_rivals(solution: Solution, choices: Choices) -> go.Figure:
     if not len(drawn):
         raise UsageError(
             f"{graph.title}: {action_name(solution, limits.action)} has no limit both here "
-            "and with the two rivals changed; draw `limit` instead"
+            "and with the two rivals exchanged; draw `limit` instead"
         )
     gap[drawn] = limits.limit[places] - limits.limit[others]
     here = np.zeros(graph.n_states)
@@ -447,7 +447,7 @@ def draw_rivals(solution: Solution, choices: Choices) -> go.Figure:
     most = max(float(np.abs(gap[drawn]).max()), 1.0)
 
     def text(s: int) -> str:
-        said = f"{name} from {field} {here[s]:.0f}, with the two changed from {there[s]:.0f}"
+        said = f"{name} from {field} {here[s]:.0f}, with the two exchanged from {there[s]:.0f}"
         return hover_text(solution, limits, s, said)
 
     left_out = how_many(never, "place")
@@ -457,12 +457,12 @@ def draw_rivals(solution: Solution, choices: Choices) -> go.Figure:
         lambda some: gap[some],
         text,
         Amounts(
-            f"{field} from which to {verb}: how much higher than with the two rivals changed",
+            f"{field} from which to {verb}: how much higher than with the two rivals exchanged",
             [(0.0, BLUE), (0.5, LIKE), (1.0, RED)],
             -most,
             most,
         ),
-        title=f"{graph.title}: two rivals in each other's places",
+        title=f"{graph.title}: two rivals exchanged",
         notes=[
             *_summary(graph.rows[drawn], pairs[0], gap[drawn], (one, two)),
             *([f"Left out: {left_out} where {name} is never best."] if never else []),
@@ -486,6 +486,6 @@ def _summary(
     later, sooner = (100 * float(np.mean(gap[ahead] * sign > 0)) for sign in (1, -1))
     return [
         f"{fields[0]} is the next player's, {fields[1]} that of the one after. Where the next has "
-        f"more, the limit is higher than with the two changed in {later:.3g} % of the places, "
+        f"more, the limit is higher than with the two exchanged in {later:.3g} % of the places, "
         f"and lower in {sooner:.3g} %; the mean difference is {float(gap[ahead].mean()):+z.3f}."
     ]

@@ -18,7 +18,7 @@ from rollwise.derive.by_score import require_final_score, require_points
 from rollwise.errors import RollwiseError, UsageError
 from rollwise.graph.policies import Policy, ties_in_play
 from rollwise.numbers.intervals import of_share
-from rollwise.numbers.printed import rounded_up
+from rollwise.numbers.printed import how_many, rounded_up
 from rollwise.plot import Choices
 from rollwise.plot.style import COLOURS, ORANGE, Picture, Sheet, axis
 from rollwise.simulate.match import simulate
@@ -97,7 +97,7 @@ def _over_exact(solution: Solution, choices: Choices) -> go.Figure:
     low, high = of_share(count, n)
     below = _bars(policy.name, exact, SKY_BLUE)
     below.update(width=0.9, offsetgroup=None)
-    label = f"made, {n:,} games"
+    label = f"recorded, {how_many(n, 'game')}"
     above = go.Bar(
         x=values,
         y=100 * count / n,
@@ -115,14 +115,14 @@ def _over_exact(solution: Solution, choices: Choices) -> go.Figure:
     error = made.std(ddof=1) / np.sqrt(n) if n > 1 else float("nan")
     notes = [
         f"{policy.name}: mean {exact.mean:z.4f}, standard deviation {exact.sd:.3f}.",
-        f"Made: {n:,} games, mean {made.mean():z.4f} ± {error:.4f} (standard error), with 95 % "
-        "confidence intervals.",
+        f"Recorded: {how_many(n, 'game')}, mean {made.mean():z.4f} ± {error:.4f} (standard error), "
+        "with 95 % confidence intervals.",
     ]
     notes = [*said, *notes]
     figure.update_layout(barmode="overlay", yaxis=axis(rangemode="tozero"))
     shown = [*exact.values[exact.probabilities > LEAST].tolist(), *values.tolist()]
     key = [bar.name for bar in bars]
-    return _finished(figure, f"{graph.title}: scores that were made", notes, key, shown)
+    return _finished(figure, f"{graph.title}: recorded scores", notes, key, shown)
 
 
 def _all_optimal(
