@@ -284,6 +284,22 @@ def test_three_players_are_in_tournaments_in_python_as_on_the_command_line():
         tournament(game, entered, workers=2)
 
 
+def test_tournaments_of_two_seeds_have_no_games_in_common(monkeypatch):
+    used = set()
+
+    def noted(graph, policies, *, games, seed):
+        assert seed not in used
+        used.add(seed)
+        return simulate_seats(graph, policies, games=games, seed=seed)
+
+    monkeypatch.setattr("rollwise.simulate.seats.simulate_seats", noted)
+    for seed in (1, 2):
+        tournament(
+            Pig(players=3, target=3), ["hold-at-20", "random"], games=6, seed=seed, exact=False
+        )
+    assert len(used) == 2 * 8 * 3  # seeds, seatings, first movers
+
+
 @pytest.mark.parametrize("players", [2, 3])
 def test_a_tournament_says_its_stage_before_the_first_pair_is_played(players):
     game, calls = Pig(players=players, target=6), []

@@ -17,7 +17,7 @@ from rollwise.graph.policies import Policy, seat_payoffs
 from rollwise.hooks import InWords
 from rollwise.many.seats import ending_payoffs
 from rollwise.numbers.given import whole_number
-from rollwise.numbers.randomness import seed_of, stream
+from rollwise.numbers.randomness import derived_seed, seed_of, stream
 from rollwise.play.games import PlayTable
 
 Floats = NDArray[np.float64]
@@ -72,7 +72,7 @@ class SeatsTournament(InWords):
     standard_errors : (n,) float64 or None
         Of simulated results.
     games, seed : int or None
-        Games of each seating, and the seed of the first.
+        Games of each seating, and the seed.
     subject : StateGraph
         The game.
     """
@@ -181,7 +181,7 @@ def tournament_of_many(
             shares, off = from_each_seat(graph, [policy.probability for policy in seated])
             share, bound = float(np.mean(shares)), max(bound, off)
         else:
-            share, off = _simulated_share(graph, seated, games // n, drawn + done * n)
+            share, off = _simulated_share(graph, seated, games // n, derived_seed(drawn, done))
         mine, others = seating[0], set(seating[1:])
         if len(others) == 1:
             among[mine, min(others)] = share
@@ -203,7 +203,7 @@ def _simulated_share(
     share, variance, n = 0.0, 0.0, graph.players
     for first in range(n):  # the policy that counts has the seat that is so far behind
         turned = [seated[(k - first) % n] for k in range(n)]
-        played = simulate_seats(graph, turned, games=games, seed=seed + first)
+        played = simulate_seats(graph, turned, games=games, seed=derived_seed(seed, first))
         share += played.win_rates[first] / n
         variance += (played.standard_errors[first] / n) ** 2
     return share, variance
