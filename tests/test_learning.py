@@ -214,6 +214,9 @@ def test_games_of_three_players_are_recorded_by_seat():
     assert np.array_equal(learner.tallies[0].sums[:, :3], expected)
     with pytest.raises(UsageError, match="'lose' is no ending"):
         learner.record([(0, "lose")])
+    for payoffs in (None, ["x", 0, 0]):
+        with pytest.raises(UsageError, match="is no ending"):
+            learner.record([(0, {"payoffs": payoffs})])
 
 
 def test_estimates_of_three_players_are_shares_of_the_win():

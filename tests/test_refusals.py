@@ -487,11 +487,12 @@ def test_fields_with_names_of_the_cube(tmp_path, command, name):
     assert f"the state has a field '{name}', and as=cube adds one of that name" in found
 
 
-def test_a_field_called_seat(tmp_path):
+@pytest.mark.parametrize("name", ["seat", "probability", "standard_error", "true_value"])
+def test_a_field_with_the_name_of_a_column(tmp_path, name):
     sheet = tmp_path / "clash.py"
-    sheet.write_text(CLASHING.format(name="seat"))
-    found = refusal("solve", str(sheet))
-    assert "the field 'seat' of the state has the name of a column" in found
+    sheet.write_text(CLASHING.format(name=name))
+    found = refusal("table", str(sheet))
+    assert f"the field '{name}' of the state has the name of a column" in found
 
 
 COIN = """
