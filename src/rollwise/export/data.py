@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rollwise.answer.solution import Solution
 from rollwise.graph import ARRAYS, StateGraph
 from rollwise.graph.choices import actions_of, chances, outcome_action, outcomes_of
-from rollwise.graph.naming import own_column
+from rollwise.graph.naming import free_name
 from rollwise.graph.policies import outcome_payoffs
 from rollwise.machine import parquet_files
 
@@ -112,8 +112,8 @@ def write_parquet(solution: Solution, path: Path) -> None:
         "next_state": target.set(target < 0, None),
         **outcomes,
     }
-    own = {own_column(name, fields): column for name, column in columns.items()}
-    frame = pl.DataFrame({own_column("state", fields): state, **fields, **own})
+    own = {free_name(name, fields): column for name, column in columns.items()}
+    frame = pl.DataFrame({free_name("state", fields): state, **fields, **own})
     parquet_files.write_parquet(frame, path, {"rollwise": json.dumps(facts(graph))})
 
 

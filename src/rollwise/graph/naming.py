@@ -38,9 +38,9 @@ TRUTHS = {0: "false", 1: "true"}  # the words of a field that is declared as a b
 Words = Mapping[str, Mapping[int, str]]  # of numbers in fields, by the name of the field
 
 
-def own_column(name: str, fields: Collection[str]) -> str:
-    """The name of a table's column that is no field; with ``_`` behind it if a field has it."""
-    while name in fields:
+def free_name(name: str, taken: Collection[str]) -> str:
+    """The name, with ``_`` behind it as long as it is taken, as by a field of a table."""
+    while name in taken:
         name += "_"
     return name
 

@@ -31,7 +31,7 @@ from rollwise.graph.choices import (
     fold_actions,
     outcome_action,
 )
-from rollwise.graph.naming import own_column
+from rollwise.graph.naming import free_name
 from rollwise.graph.policies import Policy, alias_cells, seat_bits, seat_payoffs
 from rollwise.graph.view import Outcome
 from rollwise.hooks import InWords
@@ -284,7 +284,7 @@ class Learned(InWords):
 
     def _own(self, name: str) -> str:
         """The name of a column of the table."""
-        return own_column(name, self.graph.columns)
+        return free_name(name, self.graph.columns)
 
 
 MOST_MOVES = 1 << 20  # a longer game counts as endless
