@@ -23,7 +23,7 @@ import rollwise
 from rollwise import AGAIN, END, WIN, Game
 from rollwise.answer.references import Policies
 from rollwise.builders import build
-from rollwise.errors import UsageError
+from rollwise.errors import LearnerFileError, UsageError
 from rollwise.games import find
 from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.games.pig import Pig
@@ -354,3 +354,9 @@ def test_standard_errors_take_the_visits_of_one_game_together(workers):
 def test_a_game_of_distinct_positions_keeps_no_sums_by_game(graph):
     assert Learner(graph).result().by_game is None
     assert Learner(build(find("craps")())).result().by_game is not None
+
+
+def test_a_learner_of_another_game_names_both_as_they_are_typed(tmp_path):
+    Learner(build(Pig(target=3)), seed=1).save(tmp_path / "pig.npz")
+    with pytest.raises(LearnerFileError, match=r"target=3 .*must_bank=false, not on pig target=4"):
+        Learner.load(tmp_path / "pig.npz", build(Pig(target=4)))

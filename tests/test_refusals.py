@@ -124,6 +124,8 @@ solve super-six sticks=7 --method mixed-integer --set start=up | no method 'up'
 solve super-six sticks=7 --history changes.txt | .csv or .json
 solve super-six sticks=7 --history - | has no sweeps & --method value-iteration
 solve super-six sticks=7 --method exact --history sweeps.csv | the method exact has no sweeps
+solve super-six sticks=7 --method linear-programming --history - | linear-programming has no sweeps
+solve super-six sticks=7 --method mixed-integer --history gaps.csv | mixed-integer has no sweeps
 solve super-six sticks=3 --by-layer --history x.csv | --history doesn't go with --by-layer
 table super-six sticks=7 --method magic | no method 'magic'
 table super-six sticks=7 --method exact --load x.parquet | can't be had with --load

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from rollwise import __version__
 from rollwise.errors import EndlessPlay, LearnerFileError, UsageError, another_kind
-from rollwise.graph import NO_THROW, StateGraph, sign_of, win_probability
+from rollwise.graph import NO_THROW, StateGraph, sign_of, title_of, win_probability
 from rollwise.graph.by_fields import grid
 from rollwise.graph.choices import (
     costs,
@@ -521,7 +521,7 @@ def load_learner(path: Path, graph: StateGraph, make: type[Learner]) -> Learner:
     """
     facts, arrays = _read(path)
     if facts["graph_hash"] != graph.content_hash:
-        saved = " ".join([facts["game"], *(f"{k}={v}" for k, v in facts["parameters"].items())])
+        saved = title_of(facts["game"], facts["parameters"])
         raise LearnerFileError(f"{path} was learned on {saved}, not on {graph.title}")
     try:
         learner = make(
