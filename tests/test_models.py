@@ -417,6 +417,14 @@ def test_rewards_of_branches_are_paid_once_they_happen():
     assert solution.value == pytest.approx(1.25 / 0.55, abs=1e-13)
 
 
+def test_what_is_no_environment_and_no_game_of_open_spiel():
+    with pytest.raises(UsageError, match=r"is a name, .*: gymnasium.make\('FrozenLake-v1'\)"):
+        rollwise.from_gymnasium("FrozenLake-v1")
+    pytest.importorskip("pyspiel")
+    with pytest.raises(UsageError, match="a game of OpenSpiel or its name is wanted"):
+        rollwise.from_open_spiel(None)
+
+
 def test_a_reward_of_two_players_is_paid_once_where_play_ends():
     """Both branches pay 1, and one of them ends play; the second player then pays 2 to stay."""
     model = Model.of(
