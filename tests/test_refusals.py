@@ -133,6 +133,7 @@ table pig --load x --method value-iteration | --method can't be had with --load
 advise super-six sticks=7 --state lid=3 --method magic | no method 'magic'
 compare super-six sticks=7 --methods exact,magic | no method 'magic'
 compare super-six sticks=7 --time-limit 0 | positive
+compare super-six sticks=7 --set time_limit=1 | --time-limit
 
 % policies
 evaluate super-six sticks=7 --policy magic | no policy 'magic'
