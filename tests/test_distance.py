@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 
 import numpy as np
@@ -175,7 +176,10 @@ def test_a_damaged_array_gives_one_line(tmp_path, pig):
     path = tmp_path / "v.npy"
     np.save(path, np.zeros(8))
     head = path.read_bytes().replace(b"(8,)", b"(9" + b"9" * 9 + b",)")
-    for content in (b"", b"no array", head, path.read_bytes()[:90]):
+    torn = path.read_bytes().replace(b"}", b"(")
+    zipped = io.BytesIO()
+    np.savez(zipped, np.zeros(8))
+    for content in (b"", b"no array", head, torn, zipped.getvalue(), path.read_bytes()[:90]):
         path.write_bytes(content)
         with pytest.raises(PolicyError, match="can't be read as an array"):
             distance_of_values(pig, path)

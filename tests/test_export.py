@@ -32,6 +32,7 @@ from rollwise.games.pig import Pig
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
 from rollwise.graph.choices import has_choice
+from rollwise.many.seats import build_seats
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
@@ -189,6 +190,75 @@ def test_points_come_back_from_open_spiel(game):
 
     again = rollwise.from_open_spiel(pyspiel.load_game(register(game)))
     assert rollwise.solve(again).value == pytest.approx(solve(game).value, abs=1e-12)
+
+
+@pytest.mark.parametrize("wins", [True, False])
+def test_changed_rules_of_one_name_are_another_game_of_open_spiel(wins):
+    """As in a notebook, where a class is written again."""
+    pyspiel = pytest.importorskip("pyspiel")
+    from rollwise.export.open_spiel import register
+
+    def outcomes(self, s, action):
+        yield 1, WIN if wins else LOSE, s
+
+    hooks = {"start": lambda self: Place(0), "actions": lambda self, s: (0,), "outcomes": outcomes}
+    node = pyspiel.load_game(register(type("Rewritten", (Game,), hooks)())).new_initial_state()
+    node.apply_action(0)
+    node.apply_action(0)
+    assert node.returns()[0] == (1.0 if wins else -1.0)
+
+
+@pytest.mark.parametrize(
+    ("game", "name", "says"),
+    [
+        (Pig(target=5), "tic_tac_toe", "OpenSpiel has another game with the name 'tic_tac_toe'"),
+        (Pig(target=5), "a b", "'a b' is no name for OpenSpiel"),
+        (Pig(target=5), 3, "a name is wanted"),
+        (Pig(target=5, players=3), None, "pig target=5 sides=6 must_bank=false players=3 is a"),
+    ],
+)
+def test_names_and_games_that_open_spiel_cannot_have(game, name, says):
+    pytest.importorskip("pyspiel")
+    from rollwise.export.open_spiel import register
+
+    with pytest.raises(UsageError, match=says):
+        register(build_seats(game) if game.players > 2 else game, name)
+
+
+class Crowded(NamedTuple):
+    """Fields with names of columns."""
+
+    state: int
+    weight: int
+    P_go: int
+
+
+class CrowdedGame(Game):
+    action_names: ClassVar = {1: "go"}
+
+    def start(self):
+        return Crowded(3, 7, 5)
+
+    def actions(self, s):
+        yield 1
+
+    def outcomes(self, s, action):
+        yield 2, PASS if s.state > 1 else WIN, Crowded(s.state - 1, s.weight, s.P_go)
+        yield 1, LOSE, s
+
+
+def test_columns_with_names_of_fields(tmp_path):
+    solution = solve(CrowdedGame())
+    export(solution, tmp_path / "game.parquet", "parquet")
+    frame = pl.read_parquet(tmp_path / "game.parquet")
+    assert frame.filter(pl.col("state_") == 0).select(
+        "state", "weight", "P_go"
+    ).unique().rows() == [(3, 7, 5)]
+    assert frame["weight_"].to_list() == [2, 1] * 3
+    assert frame["next_state"].to_list()[:2] == [1, None]
+    table = solution.table(each_action=True)
+    assert table["P_go"].to_list() == [5, 5, 5]
+    assert np.allclose(table["P_go_"], table["win_probability"])
 
 
 def test_parquet_backs_up_to_the_values(tmp_path):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import io
 import json
 import re
 from fractions import Fraction
+from pathlib import Path
 from unittest import mock
 
 import polars as pl
@@ -357,3 +359,12 @@ def test_the_page_plays_whole_games(tmp_path, browser):
             assert browser.shut_out() == []
             browser.press("n")
     assert (browser.errors, browser.asked) == ([], [])
+
+
+def test_fields_with_names_of_columns_of_the_table(tmp_path):
+    rules = Path(inspect.getfile(KuhnPoker)).read_text().replace("KuhnPoker", "Clashing")
+    sheet = tmp_path / "clashing.py"
+    sheet.write_text(rules.replace("mine", "player").replace("passed", "reach"))
+    rows = output("table", str(sheet), "--csv", "--where", "player_ == 'first'").splitlines()
+    assert rows[0].startswith("player_,player,reach,bet,before,reach_,plays check,")
+    assert rows[1].startswith("first,1,0,0,")

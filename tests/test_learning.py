@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import math
+import re
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -13,17 +14,17 @@ import pytest
 from cli_runner import output
 from hypothesis import given
 from hypothesis import strategies as st
-from little_games import Ladder
+from little_games import Ladder, Spot
 from naive import choice
 from naive import learn as learn_naively
 from small_games import small_game
 from throwing import Runners, TwoBoxes
 
 import rollwise
-from rollwise import AGAIN, END, WIN, Game
+from rollwise import AGAIN, END, WIN, Game, payoff
 from rollwise.answer.references import Policies
 from rollwise.builders import build
-from rollwise.errors import UsageError
+from rollwise.errors import LearnerFileError, UsageError
 from rollwise.games import find
 from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.games.pig import Pig
@@ -214,6 +215,9 @@ def test_games_of_three_players_are_recorded_by_seat():
     assert np.array_equal(learner.tallies[0].sums[:, :3], expected)
     with pytest.raises(UsageError, match="'lose' is no ending"):
         learner.record([(0, "lose")])
+    for payoffs in (None, ["x", 0, 0]):
+        with pytest.raises(UsageError, match="is no ending"):
+            learner.record([(0, {"payoffs": payoffs})])
 
 
 def test_estimates_of_three_players_are_shares_of_the_win():
@@ -351,3 +355,29 @@ def test_standard_errors_take_the_visits_of_one_game_together(workers):
 def test_a_game_of_distinct_positions_keeps_no_sums_by_game(graph):
     assert Learner(graph).result().by_game is None
     assert Learner(build(find("craps")())).result().by_game is not None
+
+
+def test_a_learner_of_another_game_names_both_as_they_are_typed(tmp_path):
+    Learner(build(Pig(target=3)), seed=1).save(tmp_path / "pig.npz")
+    with pytest.raises(LearnerFileError, match=r"target=3 .*must_bank=false, not on pig target=4"):
+        Learner.load(tmp_path / "pig.npz", build(Pig(target=4)))
+
+
+@dataclass(frozen=True)
+class SmallStakes(Game):
+    players: int = 1
+
+    def start(self):
+        return Spot(0)
+
+    def actions(self, s):
+        yield 0
+
+    def outcomes(self, s, action):
+        yield 1, payoff(2e-7), s
+        yield 2, payoff(5e-7), s
+
+
+def test_small_payoffs_are_printed_with_their_digits(tmp_path):
+    result = str(learn(build(SmallStakes()), 300, seed=1))
+    assert re.search(r"0\.00000040\d", result)

@@ -113,6 +113,25 @@ def test_a_game_of_two_in_umb(tmp_path, zipped):
     )
 
 
+def test_a_reward_of_nothing_brings_nothing(tmp_path):
+    index = json.loads(json.dumps(GAME["index"]))
+    index["annotations"]["rewards"]["r"]["applies-to"] = []
+    path = write_umb(tmp_path / "game.umb", GAME | {"index": index})
+    assert solved(path, goal="absorbing", rewards="r", discount="0.5").value == 0.0
+
+
+def test_names_that_cannot_be_typed_stay_different(tmp_path):
+    path = tmp_path / "two.drn"
+    path.write_text(
+        "@type: MDP\n@reward_models\na+b a_b\n@nr_states\n2\n@nr_choices\n2\n@model\n"
+        "state 0 [0, 0] init\n\taction go [1, 5]\n\t\t1 : 1\n"
+        "state 1 [0, 0] x+y x_y\n\taction stay [0, 0]\n\t\t1 : 1\n"
+    )
+    for rewards, total in (("a_b", 5), ("a_b_", 1)):
+        for goal in ("x_y", "x_y_"):
+            assert solved(path, goal=goal, rewards=rewards).value == total
+
+
 def test_weights_are_those_of_the_file(tmp_path):
     path = write_umb(tmp_path / "game.umb", GAME)
     graph = solved(path).graph
@@ -254,6 +273,10 @@ def test_a_model_says_how_its_numbers_were_rounded(tmp_path):
             "a chance in the .* is -1",
         ),
         (HEAD.format("MDP") + BODY.replace("0 : 1", "0 : " + "9" * 400), "is 9+...; it must be"),
+        (
+            HEAD.format("MDP") + BODY.replace("[0]", f"[{'9' * 400}]", 1),
+            "a number of the reward .* isn't finite",
+        ),
         ("", "no @model"),
     ],
 )
@@ -392,6 +415,14 @@ def test_rewards_of_branches_are_paid_once_they_happen():
     # v = 0.5 (1 + 0.9 v) + 0.25 * 3
     solution = rollwise.solve(rollwise.from_gymnasium(table, 0.9))
     assert solution.value == pytest.approx(1.25 / 0.55, abs=1e-13)
+
+
+def test_what_is_no_environment_and_no_game_of_open_spiel():
+    with pytest.raises(UsageError, match=r"is a name, .*: gymnasium.make\('FrozenLake-v1'\)"):
+        rollwise.from_gymnasium("FrozenLake-v1")
+    pytest.importorskip("pyspiel")
+    with pytest.raises(UsageError, match="a game of OpenSpiel or its name is wanted"):
+        rollwise.from_open_spiel(None)
 
 
 def test_a_reward_of_two_players_is_paid_once_where_play_ends():

@@ -124,6 +124,8 @@ solve super-six sticks=7 --method mixed-integer --set start=up | no method 'up'
 solve super-six sticks=7 --history changes.txt | .csv or .json
 solve super-six sticks=7 --history - | has no sweeps & --method value-iteration
 solve super-six sticks=7 --method exact --history sweeps.csv | the method exact has no sweeps
+solve super-six sticks=7 --method linear-programming --history - | linear-programming has no sweeps
+solve super-six sticks=7 --method mixed-integer --history gaps.csv | mixed-integer has no sweeps
 solve super-six sticks=3 --by-layer --history x.csv | --history doesn't go with --by-layer
 table super-six sticks=7 --method magic | no method 'magic'
 table super-six sticks=7 --method exact --load x.parquet | can't be had with --load
@@ -131,6 +133,7 @@ table pig --load x --method value-iteration | --method can't be had with --load
 advise super-six sticks=7 --state lid=3 --method magic | no method 'magic'
 compare super-six sticks=7 --methods exact,magic | no method 'magic'
 compare super-six sticks=7 --time-limit 0 | positive
+compare super-six sticks=7 --set time_limit=1 | --time-limit
 
 % policies
 evaluate super-six sticks=7 --policy magic | no policy 'magic'
@@ -487,11 +490,12 @@ def test_fields_with_names_of_the_cube(tmp_path, command, name):
     assert f"the state has a field '{name}', and as=cube adds one of that name" in found
 
 
-def test_a_field_called_seat(tmp_path):
+@pytest.mark.parametrize("name", ["seat", "probability", "standard_error", "true_value"])
+def test_a_field_with_the_name_of_a_column(tmp_path, name):
     sheet = tmp_path / "clash.py"
-    sheet.write_text(CLASHING.format(name="seat"))
-    found = refusal("solve", str(sheet))
-    assert "the field 'seat' of the state has the name of a column" in found
+    sheet.write_text(CLASHING.format(name=name))
+    found = refusal("table", str(sheet))
+    assert f"the field '{name}' of the state has the name of a column" in found
 
 
 COIN = """

@@ -11,12 +11,12 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 import pytest
 from cli_runner import output
-from little_games import Ladder
+from little_games import Ladder, Spot
 from naive import Xoshiro
 from scipy.stats import chi2
 from stakes import Collect, Ends, Gammons
 
-from rollwise import AGAIN, DRAW, END, LOSE, WIN, Game
+from rollwise import AGAIN, DRAW, END, LOSE, WIN, Game, payoff
 from rollwise.answer.evaluation import evaluate
 from rollwise.answer.references import Policies
 from rollwise.builders import build
@@ -282,6 +282,65 @@ def test_three_players_are_in_tournaments_in_python_as_on_the_command_line():
     assert not tournament(game, entered, games=60, seed=1, exact=False).exact
     with pytest.raises(UsageError, match="workers"):
         tournament(game, entered, workers=2)
+
+
+@dataclass(frozen=True)
+class FarPayoffs(Game):
+    """A payoff, or one more, with even chances."""
+
+    players: int = 2
+    base: int = 10**8
+
+    def start(self):
+        return Spot(0)
+
+    def actions(self, s):
+        yield 0
+
+    def outcomes(self, s, action):
+        yield 1, payoff(self.base), s
+        yield 1, payoff(self.base + 1), s
+
+
+@pytest.mark.parametrize("players", [1, 2])
+def test_payoffs_far_from_zero_have_the_error_of_their_spread(players):
+    """The half of a unit that they differ from their mean is lost in a sum of their squares."""
+    (side,) = simulate(FarPayoffs(players), "random", games=4000, seed=1).sides
+    assert side.score.standard_error == pytest.approx(0.5 / 4000**0.5, rel=0.01)
+    assert not side.score.disagrees
+    if players == 2:
+        played = simulate(FarPayoffs(), ["random", "optimal"], games=4000, seed=1)
+        assert played.standard_errors == pytest.approx([0.5 / 4000**0.5] * 2, rel=0.01)
+        assert played.win_rates[0] == pytest.approx(10**8 + 0.5, abs=0.05)
+
+
+@dataclass(frozen=True)
+class SurePayoff(FarPayoffs):
+    def outcomes(self, s, action):
+        yield 1, payoff(3), s
+
+
+def test_equal_payoffs_of_each_seat_have_no_error():
+    played = simulate(SurePayoff(), ["random", "optimal"], games=10, seed=1)
+    assert played.win_rates == (3.0, -3.0)
+    assert np.isnan(played.standard_errors).all()
+    assert "gets on average 3.000000 (the same in every game: error unknown; exact" in str(played)
+
+
+def test_tournaments_of_two_seeds_have_no_games_in_common(monkeypatch):
+    used = set()
+
+    def noted(graph, policies, *, games, seed):
+        assert seed not in used
+        used.add(seed)
+        return simulate_seats(graph, policies, games=games, seed=seed)
+
+    monkeypatch.setattr("rollwise.simulate.seats.simulate_seats", noted)
+    for seed in (1, 2):
+        tournament(
+            Pig(players=3, target=3), ["hold-at-20", "random"], games=6, seed=seed, exact=False
+        )
+    assert len(used) == 2 * 8 * 3  # seeds, seatings, first movers
 
 
 @pytest.mark.parametrize("players", [2, 3])

@@ -130,7 +130,8 @@ def test_a_policy_and_a_tournament_tell_of_ties():
 
 def test_a_learner_names_its_game():
     learner = Learner(rollwise.build(PIGLET), seed=3)
-    assert repr(learner) == "<Learner of piglet target=3: 0 games, seed 3>"
+    learner.record([("flip", (0, 0, turn)) for turn in (1, 2)] + [("flip", "win")])
+    assert repr(learner) == "<Learner of piglet target=3: 1 game, seed 3>"
 
 
 def test_every_view_is_of_a_class():

@@ -110,9 +110,9 @@ def evaluation(page: Page, solution: Solution, holds: Policy, itself: Evaluation
     page.table(["", "sweeps", f"chance at {place}", "at the start", "largest error"], rows)
     if not page.small:
         page.text(f"""
-            The notebook prints {source["one_sweep"][:6]} for {place}, after a single update from
-            zero, as in the first row: the probability of a 1, after which the opponent's
-            probability 0 counts as a sure win. The true probability is
+            The notebook prints {source["one_sweep"]} for {place}, after a single update from zero,
+            as in the first row: the probability of a 1, after which the opponent's probability 0
+            counts as a sure win. The true probability is
             {percent(itself.win_probability[s])}. [Environments](../environments.md) shows the
             notebook's environment, and [export](../export.md) its array V[i, j, k].
         """)

@@ -19,7 +19,7 @@ from rollwise.errors import UsageError
 from rollwise.graph import NO_THROW, THROW, StateGraph, win_probability
 from rollwise.graph.by_fields import grid
 from rollwise.graph.choices import actions_of, first_actions, in_order
-from rollwise.graph.naming import Vocabulary
+from rollwise.graph.naming import Vocabulary, free_name
 from rollwise.hooks import InWords
 from rollwise.numbers.printed import CHANCE_ROUNDING
 
@@ -202,7 +202,8 @@ def worth_by_action(solution: Solution, states: NDArray[np.int64]) -> dict[str, 
 
 def action_column(solution: Solution, label: int) -> str:
     """The name of the column of an action in `worth_by_action`."""
-    return f"{'value' if solution.is_score else 'P'}_{solution.space.vocabulary.text(label)}"
+    name = f"{'value' if solution.is_score else 'P'}_{solution.space.vocabulary.text(label)}"
+    return free_name(name, solution.space.field_names)
 
 
 SEAT = "seat"  # the column of the player to move, from 1

@@ -27,6 +27,7 @@ from rollwise.game import Game, require_game, with_an_end
 from rollwise.games import create, find_installed
 from rollwise.graph import NO_THROW, StateGraph, title_of
 from rollwise.graph.choices import action_gaps, fold_actions
+from rollwise.graph.naming import free_name
 from rollwise.machine.atomic_files import checksum_of, write_atomically
 from rollwise.machine.parquet_files import (
     read_metadata,
@@ -120,7 +121,7 @@ def _of_values(solution: Solution) -> tuple[pl.DataFrame, dict[str, Any]]:
         else solution.action_column(solution.best_actions),
         pl.Series("value", values),
         pl.Series("error_bound", bounds),
-        pl.Series(own_column(graph, "checksum"), row_checksums(values, bounds)),
+        pl.Series(free_name("checksum", graph.field_names), row_checksums(values, bounds)),
         *_after_throws(solution),
         *(pl.col(name).replace(NO_THROW, None) for name in thrown_fields(graph)),
     )
@@ -140,7 +141,8 @@ def _of_seats(solution: Solution) -> tuple[pl.DataFrame, dict[str, Any]]:
 
     equilibrium = solution.equilibrium
     taken = equilibrium.taken
-    return solution.rows_of(taken, throws=True).with_columns(pl.Series(PLACE, taken)), {
+    place = pl.Series(free_name(PLACE, solution.graph.field_names), taken)
+    return solution.rows_of(taken, throws=True).with_columns(place), {
         "unsettled": list(equilibrium.unsettled),
         "tolerance": solution.tolerance,
         "deviation_gain": equilibrium.deviation_gain,
@@ -158,7 +160,7 @@ def _after_throws(solution: Solution) -> list[pl.Series]:
     numbers = (solution.values[n:], solution.error_bounds[n:])
     frame = pl.DataFrame({"position": graph.thrown_from, **dict(zip(LISTS, numbers, strict=True))})
     lists = frame.group_by("position", maintain_order=True).agg(*LISTS)
-    return [lists[name].alias(own_column(graph, name)) for name in LISTS]
+    return [lists[name].alias(free_name(name, graph.field_names)) for name in LISTS]
 
 
 def thrown_fields(graph: StateGraph) -> list[str]:
@@ -166,15 +168,8 @@ def thrown_fields(graph: StateGraph) -> list[str]:
     return [name for name in graph.field_names if name in graph.throw_names]
 
 
-def own_column(graph: StateGraph, name: str) -> str:
-    """The name of a column of a file that is no field; with ``_`` behind it if a field has it."""
-    while name in graph.field_names:
-        name += "_"
-    return name
-
-
 def _lists(graph: StateGraph) -> list[str]:
-    return [own_column(graph, name) for name in LISTS]
+    return [free_name(name, graph.field_names) for name in LISTS]
 
 
 def numbers_in(frame: pl.DataFrame, graph: StateGraph) -> tuple[Any, Any]:
@@ -440,7 +435,8 @@ def read_equilibrium(
     spent = {"build": time.perf_counter() - began}
     require_same(path, facts, graph)
     n = graph.players
-    columns = [PLACE, "probability", *(f"{worth_column(graph)}.{seat}" for seat in range(n))]
+    place = free_name(PLACE, graph.field_names)
+    columns = [place, "probability", *(f"{worth_column(graph)}.{seat}" for seat in range(n))]
     claims = ["error_bound", "deviation_gain"]
     try:
         frame = read_parquet(path, [*columns, *claims])

@@ -35,7 +35,7 @@ from rollwise.errors import ParameterError, RefusedFile, SolutionFileError, Usag
 from rollwise.game import Game
 from rollwise.graph import NO_THROW, StateGraph, sign_of, title_of
 from rollwise.graph.choices import fold_actions
-from rollwise.graph.naming import in_fields, state_text
+from rollwise.graph.naming import free_name, in_fields, state_text
 from rollwise.hooks import InWords
 from rollwise.machine.atomic_files import checksum_of, path_of
 from rollwise.machine.parquet_files import is_whole, read_parquet
@@ -516,7 +516,7 @@ def _damaged_row(
             f"{n}={x}" for n, x in zip(graph.field_names, rows[wrong[0]].tolist(), strict=True)
         )
         return int(wrong[0]), f"the row of {graph.state_text(int(wrong[0]))} is that of {text}"
-    name = storage.own_column(graph, "checksum")
+    name = free_name("checksum", graph.field_names)
     if name not in frame.columns:
         return None, ""
     sums = storage.row_checksums(values[: len(frame)], bounds[: len(frame)])

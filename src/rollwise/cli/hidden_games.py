@@ -38,7 +38,7 @@ from rollwise.documents.model import Rows
 from rollwise.errors import RulesError, UsageError
 from rollwise.game import Game
 from rollwise.graph.layout import members_of
-from rollwise.graph.naming import Vocabulary
+from rollwise.graph.naming import Vocabulary, free_name
 from rollwise.graph.typed import typed_state
 from rollwise.hidden import Answer, Situation
 from rollwise.hidden import solve as solve_game
@@ -96,13 +96,14 @@ def _frame(answer: Answer, situations: list[Situation]) -> pl.DataFrame:
     names = PLAYERS[not answer.positions.is_hidden]
     fields = [n for n in answer.positions.states[0]._fields if any(n in s.sees for s in situations)]
     actions = list(dict.fromkeys(name for s in situations for name in s.names))
+    player, before, reach = (free_name(name, fields) for name in ("player", "before", "reach"))
     rows = []
     for one in situations:
-        row: dict[str, Any] = {"player": names[one.seat]}
+        row: dict[str, Any] = {player: names[one.seat]}
         for name in fields:
             x = one.sees.get(name)
             row[name] = " ".join(map(str, x)) if isinstance(x, tuple) else x
-        row |= {"before": one.before, "reach": None if np.isnan(one.reach) else one.reach}
+        row |= {before: one.before, reach: None if np.isnan(one.reach) else one.reach}
         shares = dict(zip(one.names, map(float, one.probabilities), strict=True))
         rows.append(row | {f"plays {name}": shares.get(name) for name in actions})
     return pl.DataFrame(rows, infer_schema_length=None)

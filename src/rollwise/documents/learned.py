@@ -35,6 +35,7 @@ from rollwise.graph.naming import SetWords, in_fields, state_text
 from rollwise.numbers.printed import (
     POINTS,
     column,
+    digits_of,
     estimated,
     estimated_chance,
     how_many,
@@ -257,11 +258,13 @@ class LearnedPolicy(GameDocument, frozen=True, kw_only=True, tag="rollwise/learn
         estimate, error, _, visits = list(rows[0])[-4:]
         shown = sorted(rows, key=lambda row: -row[visits])[:ROWS_SHOWN]
         parts = {estimate, error}
+        scale = max((abs(row[estimate]) for row in shown if row[estimate] is not None), default=0.0)
+        digits = digits_of(scale, 5)
 
         def cell(name: str, value: Any) -> str:
             if name not in parts or value in (None, -1):
                 return "" if value is None else f"{value:g}" if name in parts else str(value)
-            return f"{value:z.5f}" if is_score else f"{100 * value:z.3f} %"
+            return f"{value:z.{digits}f}" if is_score else f"{100 * value:z.3f} %"
 
         yield ""
         heads = list(shown[0])

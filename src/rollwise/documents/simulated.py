@@ -236,8 +236,10 @@ class Simulated(GameDocument, frozen=True, kw_only=True, tag="rollwise/simulate/
             roughly, exactly = estimated, column  # type: ignore[assignment]
         errors, worth = self.standard_errors or [], self.payoffs or self.win_probabilities
         for seat, name in enumerate(policies):
-            rate = roughly(as_number(means[seat]), as_number(errors[seat]))
-            line = f"  seat {seat + 1}, {name}, {gets} {rate} (estimated"
+            mean, error = as_number(means[seat]), as_number(errors[seat])
+            line = f"  seat {seat + 1}, {name}, {gets} {roughly(mean, error)} (estimated"
+            if math.isnan(error):
+                line = f"  seat {seat + 1}, {name}, {gets} {roughly(mean, 0.0).number} ({ALIKE}"
             if worth:
                 (sure,) = exactly([worth[seat]], as_number(self.error_bound))
                 line += f"; exact {sure.number}, {sure.sure}"

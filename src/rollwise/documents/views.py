@@ -16,7 +16,14 @@ import numpy as np
 from rollwise.documents.model import Aligned, Rows, html_of, text_of
 from rollwise.graph.naming import in_fields, state_text
 from rollwise.hooks import SHORT
-from rollwise.numbers.printed import certified, column, in_common, percents
+from rollwise.numbers.printed import (
+    certified,
+    column,
+    digits_of,
+    how_many,
+    in_common,
+    percents,
+)
 
 MOST_SCORES = 40  # of a distribution, in a table
 FEW = 10  # rows of a strategy, or positions of a learner
@@ -134,22 +141,22 @@ def _contest(of: Any) -> Blocks:
     ]
 
 
-def _cell(number: Any) -> str:
-    if number is None:
-        return ""
-    return f"{number:.4f}" if isinstance(number, float) else str(number)
-
-
 def _learned(of: Any) -> Blocks:
     table = of.table()
     head = table.sort(table.columns[-1], descending=True, maintain_order=True).head(FEW)
     rows = [in_fields(head.columns, row, of.graph.words) for row in head.rows()]
-    cells = [tuple(map(_cell, row.values())) for row in rows]
+    numbers = [x for row in rows for x in row.values() if isinstance(x, float)]
+    digits = digits_of(max(map(abs, numbers), default=0.0), 4)
+
+    def cell(x: Any) -> str:
+        return "" if x is None else f"{x:.{digits}f}" if isinstance(x, float) else str(x)
+
+    more = f"the {len(head)} most visited of {len(table):,} positions, see table()"
     return [
-        f"{of.graph.title}: learned by {of.method} from {of.games:,} games, M {of.explore:g}, seed "
-        f"{of.seed} (estimates)",
-        Rows(head.columns, cells, left=("action",)),
-        f"the {len(head)} most visited of {len(table):,} positions, see table()",
+        f"{of.graph.title}: learned by {of.method} from {how_many(of.games, 'game')}, M "
+        f"{of.explore:g}, seed {of.seed} (estimates)",
+        Rows(head.columns, [tuple(map(cell, row.values())) for row in rows], left=("action",)),
+        *([more] if len(table) > len(head) else []),
     ]
 
 

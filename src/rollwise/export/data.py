@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from rollwise.answer.solution import Solution
 from rollwise.graph import ARRAYS, StateGraph
 from rollwise.graph.choices import actions_of, chances, outcome_action, outcomes_of
+from rollwise.graph.naming import free_name
 from rollwise.graph.policies import outcome_payoffs
 from rollwise.machine import parquet_files
 
@@ -90,29 +91,29 @@ def write_npz(solution: Solution, path: Path) -> None:
 
 
 def write_parquet(solution: Solution, path: Path) -> None:
-    """A row an outcome: the state (number and fields), its value, the action, the outcome."""
+    """A row an outcome: the state (number and fields), its value, the action, the outcome.
+
+    A column with the name of a field has ``_`` behind its name.
+    """
     import polars as pl
 
     graph, (states, actions, outcomes) = solution.graph, Columns.of(solution)
     action = outcome_action(graph)
     state = graph.action_state[action]
-    frame = pl.DataFrame(
-        {
-            "state": state,
-            **{name: graph.rows[state, i] for i, name in enumerate(graph.columns)},
-            **{name: column[state] for name, column in states.items()},
-            "action": solution.action_column(action),
-            **{name: column[action] for name, column in actions.items()},
-            "reward": graph.action_reward[action],
-            "weight": graph.outcome_weight,
-            "probability": chances(graph),
-            "next_state": graph.outcome_state,
-            **outcomes,
-        }
-    )
-    frame = frame.with_columns(
-        pl.when(pl.col("next_state") >= 0).then(pl.col("next_state")).alias("next_state")
-    )
+    fields = {name: graph.rows[state, i] for i, name in enumerate(graph.columns)}
+    target = pl.Series(graph.outcome_state)
+    columns = {
+        **{name: column[state] for name, column in states.items()},
+        "action": solution.action_column(action),
+        **{name: column[action] for name, column in actions.items()},
+        "reward": graph.action_reward[action],
+        "weight": graph.outcome_weight,
+        "probability": chances(graph),
+        "next_state": target.set(target < 0, None),
+        **outcomes,
+    }
+    own = {free_name(name, fields): column for name, column in columns.items()}
+    frame = pl.DataFrame({free_name("state", fields): state, **fields, **own})
     parquet_files.write_parquet(frame, path, {"rollwise": json.dumps(facts(graph))})
 
 

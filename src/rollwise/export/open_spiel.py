@@ -7,15 +7,20 @@ chance outcome is the index of an outcome of its action.
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from rollwise.builders import build
+from rollwise.builders.contract import refuse_many
 from rollwise.derive.changed import throws_as_fields
-from rollwise.errors import MissingExtra
+from rollwise.errors import MissingExtra, UsageError, another_kind
 from rollwise.game import Game
 from rollwise.graph import StateGraph
 
 MOST_MOVES = 100_000  # OpenSpiel wants a limit; games here have none
+
+_REGISTERED: dict[str, str] = {}  # the hash of each registered graph, by its name there
 
 
 def register(game: Game | StateGraph, name: str | None = None) -> str:
@@ -26,7 +31,8 @@ def register(game: Game | StateGraph, name: str | None = None) -> str:
     game : Game or StateGraph
         Rules with their parameters, or a graph (such as that of a contest).
     name : str, optional
-        The name there; made from the game and its parameters unless given.
+        The name there; made from the game and its parameters unless given, and from the hash of its
+        graph too where other rules have this name.
 
     Returns
     -------
@@ -37,6 +43,10 @@ def register(game: Game | StateGraph, name: str | None = None) -> str:
     ------
     MissingExtra
         OpenSpiel isn't installed.
+    UsageError
+        Another game has the name given, or it is no name.
+    ForMorePlayers
+        A game of three or more.
     """
     try:
         import pyspiel
@@ -45,11 +55,22 @@ def register(game: Game | StateGraph, name: str | None = None) -> str:
     from rollwise.export.open_spiel_game import game_class
 
     graph = throws_as_fields(game if isinstance(game, StateGraph) else build(game))
+    if graph.players > 2:
+        refuse_many(graph.title, graph.players, game)
+    code = graph.content_hash
     if name is None:
         words = "_".join([graph.game, *(f"{k}_{v}" for k, v in graph.parameters.items())])
         name = "rollwise_" + "".join(c if c.isalnum() else "_" for c in words).lower()
-    if name in pyspiel.registered_names():
+        if _REGISTERED.get(name, code) != code:  # of rules that have changed, in a notebook
+            name = f"{name}_{code[:8]}"
+    elif not isinstance(name, str):
+        raise another_kind("a name is wanted, such as 'my_pig'", name)
+    elif not re.fullmatch(r"\w+", name):
+        raise UsageError(f"{name!r} is no name for OpenSpiel: letters, digits and underscores are")
+    if _REGISTERED.get(name) == code:
         return name
+    if name in pyspiel.registered_names():
+        raise UsageError(f"OpenSpiel has another game with the name {name!r}; give another one")
     for_points = bool(graph.lotteries.reward.any()) or graph.objective != "win"
     zero_sum = pyspiel.GameType.Utility.ZERO_SUM
     kind = pyspiel.GameType(
@@ -83,4 +104,5 @@ def register(game: Game | StateGraph, name: str | None = None) -> str:
         max_game_length=MOST_MOVES,
     )
     pyspiel.register_game(kind, game_class(graph, kind, info))
+    _REGISTERED[name] = code
     return name

@@ -23,15 +23,26 @@ LARGEST_SET = 62  # the members of `rollwise.bits` are below it
 NO_THROW = -(2**31)  # in the columns of a throw, in a position before it
 KEEP = 2**30  # the least number of an action that keeps dice of a pool; the code is added
 ROLLS_LEFT = "rolls_left"  # the last column of a throw of a pool
-# Columns of the strategy table, which are forbidden names of fields. In games with throws the
-# columns of a throw are forbidden too.
-RESERVED = ("action", "value", "win_probability", "error_bound", "seat")
+# Columns of the strategy table and of policies, which are forbidden names of fields. In games with
+# throws the columns of a throw are forbidden too.
+RESERVED = (
+    *("action", "probability", "value", "win_probability", "error_bound", "deviation_gain", "seat"),
+    *("value_exact", "win_probability_exact", "relative_residual", "standard_error", "own_error"),
+    *("inherited_error", "true_value", "true_bound", "true_error", "cube_action"),
+)
 OF_THROWS = ("throw", ROLLS_LEFT)
 ONLY_MOVE = "the only move"  # the name of action 0 without a name, where there is no choice
 
 
 TRUTHS = {0: "false", 1: "true"}  # the words of a field that is declared as a bool
 Words = Mapping[str, Mapping[int, str]]  # of numbers in fields, by the name of the field
+
+
+def free_name(name: str, taken: Collection[str]) -> str:
+    """The name, with ``_`` behind it as long as it is taken, as by a field of a table."""
+    while name in taken:
+        name += "_"
+    return name
 
 
 class SetWords(dict[int, str]):

@@ -10,6 +10,7 @@ the run, including the random numbers'. A run continued from a file ends like an
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 
 from rollwise import __version__
 from rollwise.errors import EndlessPlay, LearnerFileError, UsageError, another_kind
-from rollwise.graph import NO_THROW, StateGraph, sign_of, win_probability
+from rollwise.graph import NO_THROW, StateGraph, sign_of, title_of, win_probability
 from rollwise.graph.by_fields import grid
 from rollwise.graph.choices import (
     costs,
@@ -30,6 +31,7 @@ from rollwise.graph.choices import (
     fold_actions,
     outcome_action,
 )
+from rollwise.graph.naming import free_name
 from rollwise.graph.policies import Policy, alias_cells, seat_bits, seat_payoffs
 from rollwise.graph.view import Outcome
 from rollwise.hooks import InWords
@@ -281,10 +283,8 @@ class Learned(InWords):
         return frame.sort(graph.columns)
 
     def _own(self, name: str) -> str:
-        """The name of a column of the table that is no field."""
-        while name in self.graph.columns:
-            name += "_"
-        return name
+        """The name of a column of the table."""
+        return free_name(name, self.graph.columns)
 
 
 MOST_MOVES = 1 << 20  # a longer game counts as endless
@@ -521,7 +521,7 @@ def load_learner(path: Path, graph: StateGraph, make: type[Learner]) -> Learner:
     """
     facts, arrays = _read(path)
     if facts["graph_hash"] != graph.content_hash:
-        saved = " ".join([facts["game"], *(f"{k}={v}" for k, v in facts["parameters"].items())])
+        saved = title_of(facts["game"], facts["parameters"])
         raise LearnerFileError(f"{path} was learned on {saved}, not on {graph.title}")
     try:
         learner = make(
@@ -671,11 +671,13 @@ def _ending(graph: StateGraph, outcome: Any, where: str) -> tuple[float, ...] | 
         It is no ending.
     """
     if graph.players > 2:
-        if isinstance(outcome, Mapping) and "payoffs" in outcome:
-            return tuple(float(payoff) for payoff in outcome["payoffs"])
-        if outcome == "win":
+        has_payoffs = isinstance(outcome, Mapping) and "payoffs" in outcome
+        if has_payoffs:
+            with suppress(TypeError, ValueError):  # they are no numbers
+                return tuple(map(float, outcome["payoffs"]))
+        if isinstance(outcome, str) and outcome == "win":
             return 1.0, *[0.0] * (graph.players - 1)
-        if isinstance(outcome, str | int | float):
+        if has_payoffs or isinstance(outcome, str | int | float):
             raise UsageError(
                 f'{where}: {outcome!r} is no ending (endings: "win", {{"payoffs": [...]}} with a '
                 "number for each player, from the one who moved on)"

@@ -43,6 +43,7 @@ from rollwise.learn.learned import (
 from rollwise.machine.atomic_files import path_of
 from rollwise.machine.interrupts import held_back
 from rollwise.numbers.given import whole_number
+from rollwise.numbers.printed import how_many
 from rollwise.numbers.randomness import seed_of, stream
 from rollwise.proofs.endless_play import require_ending
 
@@ -130,7 +131,8 @@ class Learner:
         self.words = np.array([stream(self.seed, number) for number in range(workers)])
 
     def __repr__(self) -> str:
-        return f"<Learner of {self.graph.title}: {self.games:,} games, seed {self.seed}>"
+        games = how_many(self.games + self.recorded, "game")
+        return f"<Learner of {self.graph.title}: {games}, seed {self.seed}>"
 
     def _new_tally(self, like: Tally) -> Tally:
         return Tally(self.graph, self.method, self.explore, like)

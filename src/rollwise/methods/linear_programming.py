@@ -60,7 +60,6 @@ def linear_programming(
     rim: int = 0,
     larger: Callable[[int], Larger] | None = None,
     time_limit: float | None = None,
-    on_sweep: Callable[[int, float], None] | None = None,
 ) -> MethodResult:
     """Minimise the sum of the values of the states with a choice.
 
@@ -79,9 +78,6 @@ def linear_programming(
         Returns the larger game.
     time_limit : float, optional
         It gives up after so many seconds.
-    on_sweep : callable, optional
-        Called once, with the iterations of the simplex method and the largest
-        excess of a value.
 
     Returns
     -------
@@ -110,10 +106,7 @@ def linear_programming(
     if least.status is not Status.CONVERGED:
         about = least.status, details, least.iterations
         return MethodResult.without_values(NAME, graph.n_states, *about)
-    result = _result(graph, least.values[place], least.iterations, details)
-    if on_sweep is not None:
-        on_sweep(result.sweeps, result.details["largest_excess"])
-    return result
+    return _result(graph, least.values[place], least.iterations, details)
 
 
 def net_visits(

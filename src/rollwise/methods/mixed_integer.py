@@ -61,7 +61,7 @@ def mixed_integer(
     start: NDArray[np.float64] | str | None = None,
     tolerance: float = TOLERANCE,
     time_limit: float | None = 600.0,
-    on_sweep: Callable[[int, float], None] | None = None,
+    on_progress: OnProgress | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> MethodResult:
     """Find values by a program with a binary for each choice.
@@ -87,8 +87,8 @@ def mixed_integer(
         choose an action worse by this amount.
     time_limit : float, optional
         It gives up after so many seconds, of all programs together.
-    on_sweep : callable, optional
-        Called as ``on_sweep(nodes, gap)`` when the solver reports progress.
+    on_progress : callable, optional
+        Called as ``on_progress(nodes, gap)`` when the solver reports progress.
     progress : callable, optional
         Called as ``progress(states done, states)`` after each component.
 
@@ -118,7 +118,7 @@ def mixed_integer(
             )
     bounds = Bounds(graph, "components", clock, NAME)
     run = _Run(
-        graph, bounds, SOLVERS[solver], OBJECTIVES[objective], start, clock, on_sweep, tolerance
+        graph, bounds, SOLVERS[solver], OBJECTIVES[objective], start, clock, on_progress, tolerance
     )
     done, status = 0, Status.CONVERGED
     solved = parts(graph, whole) if pieces is None else ((piece, piece) for piece in pieces)
@@ -189,7 +189,7 @@ class _Run:
     cost: float
     start: NDArray[np.float64] | None
     clock: Clock
-    on_sweep: OnProgress | None
+    on_progress: OnProgress | None
     tolerance: float
 
     def __post_init__(self) -> None:
@@ -272,7 +272,7 @@ class _Run:
             return Status.OUT_OF_TIME
         start = None if self.start is None else _point(model, program, rows, self.start)
         answer = self.solver(
-            program, self.clock, start=start, on_progress=self.on_sweep, tolerance=self.tolerance
+            program, self.clock, start=start, on_progress=self.on_progress, tolerance=self.tolerance
         )
         self.nodes += answer.nodes
         self.history.extend(answer.history)

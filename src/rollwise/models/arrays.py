@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rollwise.errors import UsageError
+from rollwise.errors import MissingExtra, UsageError, another_kind
 from rollwise.models.game import ModelGame, game_class
 from rollwise.models.model import OVER, Model, simplest
 from rollwise.numbers.given import whole_number
@@ -217,6 +217,10 @@ def from_gymnasium(
     """
     inner = getattr(env, "unwrapped", env)
     table = getattr(inner, "P", inner)
+    if isinstance(table, str):
+        raise UsageError(
+            f"{table!r} is a name, and an environment is wanted: gymnasium.make({table!r})"
+        )
     if not isinstance(table, Mapping | Sequence):
         raise UsageError(
             f"the environment {type(inner).__name__} has no table P of its states and chances; "
@@ -285,13 +289,19 @@ def from_open_spiel(given: Any, discount: float = 1.0, *, most: int = MOST_NODES
     UsageError
         There is no such game. The players see different things, move at the same time, are more
         than two, or don't play for opposite payoffs.
+    MissingExtra
+        OpenSpiel isn't installed.
     """
-    import pyspiel
-
+    try:
+        import pyspiel
+    except ImportError as error:
+        raise MissingExtra("OpenSpiel isn't installed: pip install open_spiel") from error
     try:
         loaded = pyspiel.load_game(given) if isinstance(given, str) else given
     except pyspiel.SpielError as error:
         raise UsageError(f"OpenSpiel: {str(error).partition('.')[0]}") from None
+    if not isinstance(loaded, pyspiel.Game):
+        raise another_kind("a game of OpenSpiel or its name is wanted, as 'tic_tac_toe'", given)
     kind = loaded.get_type()
     fault = ""
     if kind.dynamics != pyspiel.GameType.Dynamics.SEQUENTIAL:

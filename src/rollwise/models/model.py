@@ -11,6 +11,7 @@ from __future__ import annotations
 import keyword
 import re
 from collections.abc import Iterable, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 
 from rollwise.errors import ModelFileError
 from rollwise.faults import one_line
-from rollwise.graph.naming import OF_THROWS, RESERVED
+from rollwise.graph.naming import OF_THROWS, RESERVED, free_name
 from rollwise.parameters import WORD
 
 Ints = NDArray[np.int64]
@@ -154,9 +155,11 @@ class Model:
                     f"{name}: {where} is {one_line(str(part))}; it must be from 0 to 1"
                 )
         size = np.array([float(part) for part in chances])
-        numbers = {key: np.asarray(given, np.float64) for key, given in (rewards or {}).items()}
-        for key, given in numbers.items():
-            if not np.isfinite(given).all():
+        numbers: dict[str, Any] = {}
+        for key, given in (rewards or {}).items():
+            with suppress(OverflowError):  # a fraction too large for a double
+                numbers[key] = np.asarray(given, np.float64)
+            if not np.isfinite(numbers.get(key, np.inf)).all():
                 raise ModelFileError(f"{name}: a number of the reward {key} isn't finite")
         # branches by state and choice; a choice begins where either changes
         order = np.lexsort((choice, state))
@@ -269,11 +272,14 @@ def _labels(state: Ints, named: Ints, names: Sequence[str]) -> tuple[Ints, dict[
 
 
 def _words(named: Mapping[str, Any]) -> dict[str, Any]:
-    """The same items under names that can be typed as values of parameters."""
+    """The same items under different names that can be typed as values of parameters."""
     found: dict[str, Any] = {}
     for name, item in named.items():
-        word = name if re.fullmatch(WORD, name) else re.sub(r"[^\w.-]+", "_", name).strip("_")
-        found[word or f"unnamed-{len(found)}"] = item
+        word = name
+        if not re.fullmatch(WORD, name):
+            word = re.sub(r"[^\w.-]+", "_", name).strip("_") or f"unnamed-{len(found)}"
+            word = free_name(word, {**named, **found})
+        found[word] = item
     return found
 
 
@@ -284,9 +290,7 @@ def _fields(n: int, fields: Mapping[str, Any]) -> dict[str, Ints]:
     """
     columns: dict[str, Ints] = {}
     for name, column in fields.items():
-        while name in TAKEN or name in columns:
-            name += "_"
-        columns[name] = np.asarray(column, np.int64)
+        columns[free_name(name, {*TAKEN, *columns})] = np.asarray(column, np.int64)
     usable = bool(columns) and all(
         name.isidentifier()
         and not (name[0] == "_" or keyword.iskeyword(name))

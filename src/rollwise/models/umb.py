@@ -134,10 +134,13 @@ class _Archive:
             },
             rewards={
                 about.get("alias", word): sum(
-                    self._doubles(_place(word, kind), about["type"], system[f"#{kind}"])[
-                        place[kind]
-                    ]
-                    for kind in about["applies-to"]
+                    (
+                        self._doubles(_place(word, kind), about["type"], system[f"#{kind}"])[
+                            place[kind]
+                        ]
+                        for kind in about["applies-to"]
+                    ),
+                    np.zeros(n_branches),
                 )
                 for word, about in rewards.items()
             },

@@ -341,8 +341,11 @@ class Counts:
         Number of games by length.
     scores : dict or None
         Number of games by score.
+    origin : float
+        The first score. Scores are counted from here, since those far from 0 leave no digits of
+        their spread in a sum of squares.
     points, squares : float
-        Sums of the scores and of their squares.
+        Sums of the scores from there and of their squares.
     """
 
     def __init__(self, for_points: bool) -> None:
@@ -350,8 +353,7 @@ class Counts:
         self.turns = np.zeros(1, np.int64)
         self.moves = np.zeros(1, np.int64)
         self.scores: dict[float, int] | None = {} if for_points else None
-        self.points = 0.0
-        self.squares = 0.0
+        self.origin = self.points = self.squares = 0.0
 
     @property
     def games(self) -> int:
@@ -360,13 +362,16 @@ class Counts:
 
     def add(self, block: Games) -> None:
         """Count a block of games."""
+        if not self.games and len(block.points):
+            self.origin = float(block.points[0])
         self.payoffs += np.bincount(block.payoff.astype(np.int64) + 1, minlength=3)
         self.turns = _added(self.turns, np.bincount(block.turns))
         self.moves = _added(self.moves, np.bincount(block.moves))
         if not len(block.points):
             return
-        self.points += float(block.points.sum())
-        self.squares += float((block.points**2).sum())
+        away = block.points - self.origin
+        self.points += float(away.sum())
+        self.squares += float((away**2).sum())
         if self.scores is not None:
             for score, count in zip(*np.unique(block.points, return_counts=True), strict=True):
                 key = _as_summed(float(score))
@@ -424,10 +429,11 @@ def side_of(counts: Counts, first: str, second: str, for_points: bool) -> Side:
     losses, draws, wins = counts.payoffs.tolist()
     rate = score = None
     if for_points:
-        mean = counts.points / n
-        spread = (counts.squares / n - mean * mean) * n / max(n - 1, 1)
+        away = counts.points / n
+        spread = (counts.squares / n - away * away) * n / max(n - 1, 1)
         is_alike = spread <= 0 or (counts.scores is not None and len(counts.scores) == 1)
-        score = Estimate(mean, _standard_error(0.0 if is_alike else math.sqrt(spread), n), n)
+        error = _standard_error(0.0 if is_alike else math.sqrt(spread), n)
+        score = Estimate(counts.origin + away, error, n)
     else:
         mean, deviation = _mean(np.array([0.0, 0.5, 1.0]), counts.payoffs)
         # If all games end alike, their spread gives no standard error.

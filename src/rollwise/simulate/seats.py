@@ -17,7 +17,7 @@ from rollwise.graph.policies import Policy, seat_payoffs
 from rollwise.hooks import InWords
 from rollwise.many.seats import ending_payoffs
 from rollwise.numbers.given import whole_number
-from rollwise.numbers.randomness import seed_of, stream
+from rollwise.numbers.randomness import derived_seed, seed_of, stream
 from rollwise.play.games import PlayTable
 
 Floats = NDArray[np.float64]
@@ -32,7 +32,7 @@ class Played(InWords):
     Attributes
     ----------
     win_rates, standard_errors : tuple of float
-        Mean payoffs in a game with stakes.
+        Mean payoffs in a game with stakes. Their error is NaN if all games had the same.
     moves, moves_standard_error : float
         Actions in a game, on average, and the error of this mean: NaN if all games had as many.
     exact : Shares or None
@@ -72,7 +72,7 @@ class SeatsTournament(InWords):
     standard_errors : (n,) float64 or None
         Of simulated results.
     games, seed : int or None
-        Games of each seating, and the seed of the first.
+        Games of each seating, and the seed.
     subject : StateGraph
         The game.
     """
@@ -113,7 +113,7 @@ def simulate_seats(
         stream(drawn, 0),
         graph.players,
     )
-    totals, moves, squares = np.zeros((2, n)), 0, 0.0
+    totals, moves, squares, origin = np.zeros((2, n)), 0, 0.0, np.zeros(n)
     # of two players there may be stakes, and payments on the way
     paid = n == 2 and graph.is_score
     payoffs, seats = seat_payoffs(graph) if paid else ending_payoffs(graph), np.arange(n)
@@ -123,19 +123,23 @@ def simulate_seats(
         got = payoffs[ends.ended[:, None], (seats - ends.passes[:, None]) % n]
         if paid:
             got += np.column_stack([ends.points, -ends.points])
+        if graph.is_score:  # payoffs far from 0 leave no digits of their spread in squares
+            origin = origin if begin else got[0]
+            got = got - origin
         totals += got.sum(axis=0), (got**2).sum(axis=0)
         moves += int(ends.moves.sum())
         squares += float((ends.moves.astype(np.float64) ** 2).sum())
     means = totals[0] / games
     spread = np.maximum(totals[1] / games - means**2, 0.0) * games / (games - 1)
-    if not paid:  # shares that are all equal give no spread: another game may differ
-        spread = np.maximum(spread, 1 / games)
+    # results that are all equal give no spread: another game may differ
+    unknown = np.where(spread > 0, spread, np.nan)
+    spread = unknown if graph.is_score else np.maximum(spread, 1 / games)
     uneven = max(squares / games - (moves / games) ** 2, 0.0) / (games - 1)
     return Played(
         tuple(policy.name for policy in seated),
         games,
         drawn,
-        tuple(means.tolist()),
+        tuple((origin + means).tolist()),
         tuple(math.sqrt(x / games) for x in spread.tolist()),
         moves / games,
         math.sqrt(uneven) if squares * games != float(moves) ** 2 else math.nan,
@@ -181,7 +185,7 @@ def tournament_of_many(
             shares, off = from_each_seat(graph, [policy.probability for policy in seated])
             share, bound = float(np.mean(shares)), max(bound, off)
         else:
-            share, off = _simulated_share(graph, seated, games // n, drawn + done * n)
+            share, off = _simulated_share(graph, seated, games // n, derived_seed(drawn, done))
         mine, others = seating[0], set(seating[1:])
         if len(others) == 1:
             among[mine, min(others)] = share
@@ -203,9 +207,10 @@ def _simulated_share(
     share, variance, n = 0.0, 0.0, graph.players
     for first in range(n):  # the policy that counts has the seat that is so far behind
         turned = [seated[(k - first) % n] for k in range(n)]
-        played = simulate_seats(graph, turned, games=games, seed=seed + first)
+        played = simulate_seats(graph, turned, games=games, seed=derived_seed(seed, first))
         share += played.win_rates[first] / n
-        variance += (played.standard_errors[first] / n) ** 2
+        # equal results have no error of their own beside those of the other seats
+        variance += float(np.nan_to_num(played.standard_errors[first]) / n) ** 2
     return share, variance
 
 

@@ -377,14 +377,14 @@ def simulate_large(
     answer: Callable[[], Solution],
     progress: Callable[[str, int, int | None], None] | None = None,
 ) -> Match:
-    """Play games between policies, as `rollwise.simulate` does, without a graph of all states.
+    """Play games between policies, as `simulate` does, without a graph of all states.
 
     Parameters
     ----------
     game : Game
     policy, against : str
         ``optimal``, ``random``, a policy of the rules, or a rule of thumb in a file (``.json``).
-        `against` as in `rollwise.simulate`.
+        `against` as in `simulate`.
     games : int
         At least 1, or 2 between two policies.
     seed : int, optional

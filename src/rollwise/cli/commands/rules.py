@@ -17,7 +17,6 @@ from rollwise.cli.options import (
     GameArgument,
     ModeOption,
     ParametersArgument,
-    SetOption,
     method_options,
 )
 from rollwise.cli.printing import end_if, render
@@ -96,12 +95,13 @@ def compare(
     parameters: ParametersArgument = None,
     methods: str | None = None,
     time_limit: float = TIME_LIMIT,
-    settings: SetOption = None,
+    settings: Annotated[list[str] | None, typer.Option("--set")] = None,
 ) -> None:
     """Run several methods and measure their errors.
 
     --methods A,B,...  Methods to compare; all unless given.
     --time-limit X     Time limit of each method, in seconds.
+    --set NAME=VALUE   The samples or the seed of the method sampled.
     """
     from rollwise.analysis.compare_methods import SEED, compare_methods, of_one_seat
     from rollwise.answer import kept
@@ -115,6 +115,8 @@ def compare(
     if names is not None and not any(find_method(name).estimates for name in names):
         refuse("goes with the method sampled", set=settings)
     options = method_options("sampled", settings)
+    if "time_limit" in options:
+        raise UsageError("--set time_limit is --time-limit here, which each method has")
     chosen = read_game(game, parameters, any_target=True)
     with Progress() as progress:
         how: dict[str, Any] = {"max_states": ASKED.max_states, "progress": progress}
