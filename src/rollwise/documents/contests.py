@@ -25,6 +25,7 @@ from rollwise.numbers.printed import (
     POINTS,
     certified,
     column,
+    how_many,
     in_common,
     percent,
     percents,
@@ -90,7 +91,8 @@ class SolvedBlind(GameDocument, frozen=True, kw_only=True, tag="rollwise/solve/b
             f"({wins.sure}), and the best response to that wins {loses.number} ({loses.sure})"
         )
         yield (
-            f"  {self.states:,} states with the score, {self.rounds} best responses, "
+            f"  {how_many(self.states, 'state')} with the score, "
+            f"{how_many(self.rounds, 'best response')}, "
             f"{self.seconds:.2f} s"
         )
 
@@ -179,7 +181,8 @@ class SolvedContest(GameDocument, frozen=True, kw_only=True, tag="rollwise/solve
         if self.equally_good:
             yield f"  {self.equally_good.text}"
         yield (
-            f"  {self.states:,} states with the score, {self.situations} situations, "
+            f"  {how_many(self.states, 'state')} with the score, "
+            f"{how_many(self.situations, 'situation')}, "
             f"{self.seconds:.2f} s"
         )
 
