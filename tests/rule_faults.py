@@ -280,6 +280,7 @@ OUTCOMES = [
         ("yield 1, 2.0, s\n", "unknown `then` 2.0"),
         ("yield 1, [WIN], s\n", "unknown `then`"),
         ("yield 1, END, s\n", "END in a two-player game"),
+        ("yield 1, rollwise.won_by(1), s\n", "any number of players) in the state place=1"),
         ("yield 1, Odd(), s\n", "unknown `then`"),
     ),
     *instead(
