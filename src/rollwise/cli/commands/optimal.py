@@ -270,7 +270,8 @@ def _print_reach(game: Game, text: str) -> None:
     except ValueError:
         raise UsageError(f"--reach {text}: write whole numbers, 250,300 or 100..400..50") from None
     with Progress() as progress:
-        in_layers = game.players == 1 and goes_by_layers(game, ASKED.max_states)
+        wants_many = game.players == 1 and game.objective == "maximize"
+        in_layers = wants_many and goes_by_layers(game, ASKED.max_states)
         if in_layers and Rules(game).pool is None:
             small = kept.policies_in_one_graph(game, other_way=True, progress=progress)
             in_layers = small is None
