@@ -280,11 +280,14 @@ class Strokes(Game):
 """
 
 
-def test_the_fewest_points_of_a_pool_with_progress_have_chances(tmp_path):
+@pytest.mark.parametrize("aim", ["minimize", "maximize"])
+@pytest.mark.parametrize("less", [0, 5])
+def test_the_scores_of_a_pool_with_progress_have_chances(aim, less, tmp_path):
+    """Layers are for the most points from 0 on; other small games are solved by a chase."""
     path = tmp_path / "strokes.py"
-    path.write_text(STROKES)
-    rows = json.loads(output("distribution", str(path), "--reach", "5,7", "--json"))["rows"]
-    solved = [solve(find(str(path))().chase(score)).win_probability for score in (5, 7)]
+    path.write_text(STROKES.replace("minimize", aim).replace("throw[1]", f"throw[1] - {less}"))
+    rows = json.loads(output("distribution", str(path), "--reach", "4,5", "--json"))["rows"]
+    solved = [solve(find(str(path))().chase(score)).win_probability for score in (4, 5)]
     assert [row["chance"] for row in rows] == pytest.approx(solved, abs=1e-12)
 
 
