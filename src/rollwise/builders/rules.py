@@ -77,6 +77,12 @@ def _instead_of(field: Any) -> str:
     return ": count in a smaller unit" if isinstance(field, float | Fraction) else ""
 
 
+def instead_of(field: Any) -> str:
+    """The same of a field that may be a tuple of whole numbers."""
+    is_list = isinstance(field, list) or bool(getattr(field, "ndim", 0))
+    return ": write tuple(...) for a list" if is_list else _instead_of(field)
+
+
 @dataclass(frozen=True, eq=False)
 class Rules(Contract):
     """A game with its facts independent of the state.
@@ -369,18 +375,18 @@ class Rules(Contract):
                     f"{where} gives {name}={shown(field)}; column_names says that it "
                     f"isn't used, so it is {kept} as in start()"
                 )
-            is_list = isinstance(field, list) or bool(getattr(field, "ndim", 0))
-            is_other = isinstance(field, dict | set) or hasattr(field, "_fields")
-            if size is None and not (isinstance(field, tuple) or is_list or is_other):
+            is_other = isinstance(field, list | dict | set) or hasattr(field, "_fields")
+            is_other |= bool(getattr(field, "ndim", 0))  # an array
+            if size is None and not (isinstance(field, tuple) or is_other):
                 continue
             if not isinstance(field, tuple) or len(field) != size:
                 wanted = "a whole number" if size is None else f"a tuple of {size} whole numbers"
                 must = f"as in start(), it is {wanted}"
                 if size is not None and isinstance(field, tuple) and len(field) < size:
                     must += "; fill it up, with 0 for example"
-                if is_list or is_other:
+                if is_other:
                     must = "a field is a whole number, or a tuple of them that keeps its length"
-                    must += ": write tuple(...) for a list" if is_list else _instead_of(field)
+                    must += instead_of(field)
                 raise self.fault(f"{where} gives {name}={shown(field)}; {must}")
         numbers = self.layout.numbers(state)
         fields: list[Any] = []
