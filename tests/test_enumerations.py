@@ -235,6 +235,13 @@ def test_sets_of_flags_have_words(tmp_path):
         typed_state("light=x,steps=1", str, members_of(game))
 
 
+def test_a_field_of_an_unreadable_type_is_a_number(tmp_path):
+    path = tmp_path / "unread.py"
+    path.write_text("import enum\n" + RULES.replace("steps: int", "steps: 'enum.nothing'"))
+    assert "steps" not in members_of(find(str(path))())
+    assert "error" not in output("check", str(path))
+
+
 def test_truth_values_in_tuples_are_read_as_they_are_printed(tmp_path):
     path = tmp_path / "truths.py"
     rules = RULES.replace("light: Light", "light: bool").replace("Light.RED, (", "True, (")

@@ -11,7 +11,7 @@ from test_cube import Dash, Uneven
 from test_optimal_set import Walk
 from throwing import SavedRolls, TwoBoxes
 
-from rollwise import Chase, Duel, Game, solve
+from rollwise import Chase, Duel, Game, parameter, solve
 from rollwise.answer.verify import save_certificate, verify
 from rollwise.derive.chase import WithScore
 from rollwise.errors import EndlessPlay, ParameterError, RulesError, UsageError
@@ -113,6 +113,19 @@ def test_forms_are_methods_of_a_game():
 def test_the_title_of_a_form_can_be_typed(game):
     typed = {name: str(value) for name, value in game.parameters.items()}
     assert create(type(game.inner), typed) == game
+
+
+def test_the_parameters_of_a_game_without_a_decorator_go_with_a_form():
+    class Steps(FreeRoad):
+        """As FreeRoad, with parameters."""
+
+        steps: int = parameter(2)
+        bonus: int = parameter(0, variant=True)
+
+    assert create(Steps, {"steps": "3", "as": "chase", "target": "0"}).inner.steps == 3
+    told = "no parameter 'bonsu' .its parameters: steps, bonus, target, ties.; did you mean bonus"
+    with pytest.raises(ParameterError, match=told):
+        create(Steps, {"as": "chase", "bonsu": "1"})
 
 
 def test_a_form_that_is_none():

@@ -22,7 +22,7 @@ from cli_runner import output
 from little_games import Lanes, Riddle
 
 import rollwise
-from rollwise import AGAIN, DRAW, LOSE, PASS, WIN, Game, payoff
+from rollwise import AGAIN, DRAW, END, LOSE, PASS, WIN, Game, payoff
 from rollwise.cli import hidden_games
 from rollwise.cli.streams import ASKED
 from rollwise.documents.hidden import HiddenPlayed
@@ -736,6 +736,20 @@ def changed(**rules):
         (changed(start=lambda self: Lanes(0, "")), RulesError, "the field theirs of a state is ''"),
         (changed(outcomes=lambda self, s, a: [(1, PASS, Lanes(1, [2]))]), RulesError, "is [2]; "),
         (changed(outcomes=lambda self, s, a: [(1, PASS, Lanes(1, 1.5))]), RulesError, "is 1.5; "),
+        (changed(outcomes=lambda self, s, a: [(1, PASS, Lanes(1, []))]), RulesError, "tuple(...)"),
+        (changed(outcomes=lambda self, s, a: None), RulesError, "gives None; it should yield (wei"),
+        (changed(outcomes=lambda self, s, a: [(1, "win", s)]), RulesError, "`then` 'win' (all"),
+        (changed(outcomes=lambda self, s, a: [(1, END, s)]), RulesError, "`then` END (allowed"),
+        (changed(outcomes=lambda self, s, a: [(1, True, s)]), RulesError, "`then` True (allowed"),
+        (
+            changed(outcomes=lambda self, s, a: [(1, 77, s)]),
+            RulesError,
+            "unknown `then` 77 (allowed",
+        ),
+        (changed(actions=lambda self, s: None), RulesError, "gives None; it should yield the numb"),
+        (changed(actions=lambda self, s: ["go"]), RulesError, "the action 'go' isn't a whole numb"),
+        (changed(deal=lambda self, s: None), RulesError, "should yield (weight, next_state), or"),
+        (changed(reward=lambda self, s, a: None), RulesError, "reward() gives None (it is a numbe"),
         (changed(deal=lambda self, s: [1]), RulesError, "deal() must yield (weight, next_state)"),
         (changed(outcomes=lambda self, s, a: [(-1, WIN, s)]), RulesError, "weight -1 is negative"),
         (changed(outcomes=lambda self, s, a: [(1, WIN)]), RulesError, "must be (weight, then"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from cli_runner import output, refusal, run
 
@@ -17,6 +19,9 @@ def test_a_new_rule_sheet_is_whole(shape, tmp_path):
     assert "the rules do the same both ways" in checked
     assert "warning" not in checked
     assert output("solve", str(place)).startswith("my-game ")
+    (listed,) = json.loads(output("games", str(place), "--json"))["games"]
+    assert listed["players"] == {"seats": 3, "solitaire": 1}.get(shape, 2)
+    assert listed["game"] == "my-game"
 
 
 def test_what_new_refuses(tmp_path):

@@ -8,6 +8,7 @@ import json
 import re
 from enum import IntEnum
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
@@ -18,11 +19,12 @@ from little_games import Faces, Ladder, MarkedBoard, Search, Shortest, TurnedBoa
 from throwing import Runners, TwoBoxes
 
 import rollwise
+from rollwise import boards
 from rollwise.analysis.distributions import Distribution
 from rollwise.answer.solve import solve
 from rollwise.errors import UsageError
 from rollwise.export import export
-from rollwise.game import AGAIN, END, LOSE, WIN, Game
+from rollwise.game import AGAIN, END, LOSE, PASS, WIN, Game
 from rollwise.games import available
 from rollwise.games.craps import Craps
 from rollwise.games.frozen_lake import FrozenLake
@@ -143,6 +145,39 @@ def test_a_set_is_drawn_as_boards_and_never_as_its_number(kind):
     assert "126" not in figure.layout.meta["alt"]  # the set of all tiles
     with pytest.raises(UsageError, match="sets"):
         plot(solution, kind, x="open", y="throw")
+
+
+class Ring(NamedTuple):
+    mine: int
+    theirs: int
+
+
+class RingRace(Game):
+    """Run round a ring of six squares. Each player counts from the own side, half a ring away."""
+
+    def start(self):
+        return Ring(0, 0)
+
+    def actions(self, s):
+        return (1, 2)
+
+    def outcomes(self, s, steps):
+        yield 1, WIN if s.mine + steps > 5 else PASS, Ring(s.theirs, s.mine + steps)
+
+    def cells(self, s):
+        return [[boards.square(int(s.mine == k), int((s.theirs + 3) % 6 == k)) for k in range(6)]]
+
+
+def test_the_best_move_is_framed_on_a_ring_that_each_player_sees_from_the_own_side():
+    solution = solved(RingRace())
+    cards = Cards(solution)
+    for state in range(solution.graph.n_states):
+        taken = solution.graph.view.action(solution.best_actions[state])
+        if taken.outcome(0).is_over:
+            continue
+        framed = re.findall(r'<rect x="([^"]*)"[^>]*stroke-width="3"', cards.html(state, ""))
+        here = taken.state.fields[0]
+        assert framed == [f"{place * 29 - 1:.1f}" for place in (here, here + taken.label)]
 
 
 @pytest.mark.parametrize("game", [MarkedBoard(), TurnedBoard()], ids=["in place", "turned"])
@@ -698,6 +733,39 @@ def test_a_long_title_of_a_panel_keeps_its_number():
     for layout in (figure.to_plotly_json()["layout"], figure.layout.meta["narrow"]):
         titles = [note["text"] for note in layout["annotations"] if "…" in note["text"]]
         assert [title[-4:] for title in titles] == [" = 1", " = 2", " = 3", " = 4"]
+
+
+class Four(NamedTuple):
+    left_lantern: int
+    right_lantern: int
+    largest_mirror: int
+    smallest_mirror: int
+    oil: int
+    hour: int
+
+
+class FourParts(Game):
+    """Wait until the end, with parts that are broken or whole by chance."""
+
+    players = 1
+
+    def start(self):
+        return Four(0, 0, 0, 0, 2, 2)
+
+    def actions(self, s):
+        return (0, 1) if s.oil else (0,)
+
+    def outcomes(self, s, action):
+        for parts in product((1, 2), repeat=4):
+            then = AGAIN if s.hour else WIN if s.oil > sum(parts) - 6 else LOSE
+            yield 1, then, Four(*parts, s.oil - action, s.hour - 1)
+
+
+def test_the_title_of_a_panel_names_all_fields():
+    layout = plot(solved(FourParts()), "policy", x="oil", y="hour").to_plotly_json()["layout"]
+    titles = [note["text"] for note in layout["annotations"] if " = 1" in note["text"]]
+    assert len(titles) == len(set(titles)) > 4
+    assert all(f"{name} = " in title for title in titles for name in Four._fields[:4])
 
 
 class Wordy(Keeper):

@@ -67,7 +67,7 @@ def test_a_function_is_not_asked_where_there_is_no_choice(graph):
         ({ROLL: float("inf")}, "gives roll"),
         ({ROLL: float("nan")}, "gives roll"),
         (0.5, "TypeError"),
-        (None, "it gives None; a policy gives the number of an action: "),
+        (None, "it gives None; a policy gives the number of an action: 0 for roll, 1 for hold"),
         ("hold", "it gives 'hold'; a policy"),
     ],
     ids=str,

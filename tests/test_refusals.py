@@ -44,6 +44,8 @@ solve thawed | did you mean thawed.py?
 solve thawed.py | thawed.py & write @dataclass(frozen=True)
 solve foreign.py | rollwise has no SAME & AGAIN, PASS, WIN & line 1
 solve shouting.py | rollwise has no Pass; did you mean PASS?
+solve rolling.py | rollwise.dice has no roll (
+solve attributes.py goal=3 | (it has none); write it in the class as goal: int = parameter(...)
 solve unmarked.py size=few | size must be a whole number
 solve untyped.py | size is no parameter yet & size: int = ...
 solve piglet --save unmarked.py | unmarked.py is a program & another name
@@ -327,6 +329,8 @@ FILES = {
     ),
     "foreign.py": "from rollwise import SAME",
     "shouting.py": "from rollwise import Pass",
+    "rolling.py": "from rollwise.dice import roll",
+    "attributes.py": "from rollwise import Game\nclass Own(Game):\n    goal = 2",
     "impossible.csv": "5\n31\n",
 }
 CASES = [line for line in REFUSED.splitlines() if line and not line.startswith("%")]

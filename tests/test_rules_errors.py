@@ -33,7 +33,13 @@ from rollwise import (
 )
 from rollwise.analysis.findings import oddities
 from rollwise.builders import CompileWarning
-from rollwise.errors import ChanceWarning, ParameterError, RulesError, TooManyStates
+from rollwise.errors import (
+    ChanceWarning,
+    EndlessPlay,
+    ParameterError,
+    RulesError,
+    TooManyStates,
+)
 from rollwise.games import find
 from rollwise.games.craps import Craps
 from rollwise.games.pig import Pig, Piglet
@@ -593,6 +599,30 @@ def test_chances_that_do_not_add_up_to_one_are_told(tmp_path, chances, said, dis
         solve(find(game)())
     told = [str(one.message) for one in caught if one.category is ChanceWarning]
     assert [said in text for text in told] == ([True] if said else [])
+
+
+class WaitInTheYard(Game):
+    """Go into the yard; there wait or leave."""
+
+    players = 1
+    action_names = ("go", "wait", "leave")
+
+    def start(self):
+        return Place(0, 0)
+
+    def actions(self, s):
+        return (1, 2) if s.row else (0,)
+
+    def outcomes(self, s, action):
+        yield 1, WIN if action == 2 else AGAIN, Place(1, 0)
+
+
+def test_endless_play_is_told_by_the_states_and_actions_of_its_rounds():
+    texts = [finding.text for finding in check(WaitInTheYard()).findings]
+    (told,) = [text for text in texts if "go round" in text]
+    assert "in 1 state: row=1, column=0 with the action wait. " in told
+    with pytest.raises(EndlessPlay, match="value: row=1, column=0 with the action wait. "):
+        solve(WaitInTheYard())
 
 
 class Ladder(NamedTuple):

@@ -402,7 +402,7 @@ def test_the_best_result_against_all_others_has_the_unit_of_the_game(ending, tex
     ],
 )
 def test_what_says_of_each_seat_is_refused_for_one_and_two(mode, players, ending, text):
-    with pytest.raises(RulesError, match=f"{text} in a game .* WIN, LOSE, DRAW or payoff"):
+    with pytest.raises(RulesError, match=f"{text} in a game .* WIN, LOSE, DRAW, payoff"):
         rollwise.build(ends_with(players, ending), mode=mode)
     assert not rollwise.check(ends_with(players, ending)).passed
 

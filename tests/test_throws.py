@@ -14,6 +14,7 @@ from throwing import HighestPair, OrderedDice, Runners, TwoBoxes
 
 import rollwise
 from rollwise.derive.changed import throws_as_fields
+from rollwise.documents.solved import solved_document
 from rollwise.errors import RulesError, UsageError
 from rollwise.games import find
 from rollwise.games.pig import Pig
@@ -74,6 +75,13 @@ def test_a_throw_is_no_state():
     assert len(after) == 4
     assert set(after["action"]) <= set(TwoBoxes.action_names)
     assert graph.state_text(3) == "open=(1, 1), left=2, throw=(1, 1)"
+
+
+def test_the_answer_of_three_seats_counts_positions_apart_from_throws():
+    solution = rollwise.solve(HighestPair())
+    n, all_states = len(solution), solution.graph.n_states
+    document = solved_document(solution)
+    assert (document.states, document.after_throws) == (n, all_states - n)
 
 
 def test_a_table_of_three_seats_has_rows_before_or_after_throws():

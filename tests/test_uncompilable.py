@@ -148,6 +148,7 @@ STATEMENTS = [
     ("from math import gcd", "from math import gcd", "at the head of the file"),
     ("global POINTS; POINTS = POINTS", "global POINTS", "change no globals"),
     ("x = 1; del x", "del x", "leave it out"),
+    ("self.n = 1", "self.n = 1", "put them into the state"),
     ("x = (y := 1) + 1", "(y := 1)", "a line of its own"),
     ("x = len([])", "[]", "single variables"),
     ("def inner(n): return inner(n - 1) if n else 0\n        inner(1)", "inner()", "outside"),
@@ -214,6 +215,7 @@ def test_the_remedy_of_a_statement_fits(empty_folder, tmp_path, statement, wrong
     [
         ("if s.place:\n            return [0]\n        return range(1)", "yield each action"),
         ("return [0] if s.place else range(1)", "write list(...) for it"),
+        ("return (0,) if s.place else range(1)", "write list(...) for it and for the tuple"),
         ("yield from [0] if s.place else (0,)", "write list(...) for the tuple"),
         ("x = s.place, 1\n        if s.place:\n            x = sorted(x)\n        yield 0 * x[0]",
          "write list(...) for the tuple"),

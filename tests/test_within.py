@@ -26,6 +26,7 @@ from rollwise.answer.references import Policies
 from rollwise.derive.within import Within
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.game import Game
+from rollwise.games import find
 from rollwise.games.craps import Craps
 from rollwise.games.first_orchard import FirstOrchard
 from rollwise.games.frozen_lake import FrozenLake
@@ -247,6 +248,47 @@ def test_few_points_against_chases(game):
         one = solve(Chase(game, score))
         assert abs(one.win_probability - chance) <= found.error_bound + one.error_bound
     assert reach(Threes(dice=2), [-1, 99]).chances.tolist() == [0, 1]
+
+
+STROKES = """
+from typing import NamedTuple
+from rollwise import AGAIN, END, Game, dice
+
+class Hole(NamedTuple):
+    hole: int
+
+class Strokes(Game):
+    players, objective = 1, "minimize"
+
+    def start(self):
+        return Hole(1)
+
+    def throws(self, s):
+        return dice.pool(2, sides=4, rerolls=1)
+
+    def actions(self, s, throw):
+        yield 0
+
+    def reward(self, s, throw, action):
+        return throw[0] + throw[1]
+
+    def outcomes(self, s, throw, action):
+        yield 1, END if s.hole == 2 else AGAIN, Hole(s.hole + 1)
+
+    def progress(self, s):
+        return s.hole
+"""
+
+
+@pytest.mark.parametrize("aim", ["minimize", "maximize"])
+@pytest.mark.parametrize("less", [0, 5])
+def test_the_scores_of_a_pool_with_progress_have_chances(aim, less, tmp_path):
+    """Layers are for the most points from 0 on; other small games are solved by a chase."""
+    path = tmp_path / "strokes.py"
+    path.write_text(STROKES.replace("minimize", aim).replace("throw[1]", f"throw[1] - {less}"))
+    rows = json.loads(output("distribution", str(path), "--reach", "4,5", "--json"))["rows"]
+    solved = [solve(find(str(path))().chase(score)).win_probability for score in (4, 5)]
+    assert [row["chance"] for row in rows] == pytest.approx(solved, abs=1e-12)
 
 
 def test_other_games_are_refused():

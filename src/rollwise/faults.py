@@ -24,6 +24,13 @@ LONGEST = 300
 DEEPEST = 100
 _WRONG_ARGUMENT = re.compile(r"([\w.]+)\(\) got an unexpected keyword argument '(\w+)'$")
 _WRONG_FIELD = re.compile(r"unexpected field names: \['(\w+)'")
+# Advice for messages of Python about states, which rules tried to change.
+_UNCHANGING = {
+    "can't set attribute": "a state never changes: write the next one, giving every field",
+    "'tuple' object does not support item assignment": (
+        "replaced(numbers, place, number) of rollwise gives a changed copy"
+    ),
+}
 _HOUSE = Path(__file__).parent
 _SHEETS = _HOUSE / "games"
 
@@ -84,11 +91,16 @@ def fault_text(error: BaseException) -> str:
         message = ""
     name = type(error).__name__
     line = fault_place(error)
-    return f"{name}: {message}{_meant(error)}{line}" if message else f"{name}{line}"
+    return f"{name}: {message}{_remedy(error)}{line}" if message else f"{name}{line}"
 
 
-def _meant(error: BaseException) -> str:
-    """The nearest known name to a misspelled name or argument: "; did you mean turn?"."""
+def _remedy(error: BaseException) -> str:
+    """The nearest known name to a misspelled name or argument, or another remedy.
+
+    An example is "; did you mean turn?".
+    """
+    if remedy := _UNCHANGING.get(str(error)):
+        return f"; {remedy}"
     known: set[str] = set()
     wrong = getattr(error, "name", None)
     with suppress(Exception):  # `dir` may fail
@@ -96,6 +108,8 @@ def _meant(error: BaseException) -> str:
         if isinstance(error, AttributeError):
             known.update(dir(error.obj))
         elif isinstance(error, NameError):
+            if isinstance(wrong, str) and hasattr(frames[-1].get("self"), wrong):
+                return f"; did you mean self.{wrong}?"
             known = {*frames[-1], *dir(builtins)}
         elif argument := _WRONG_ARGUMENT.search(str(error)):
             first, *attributes = argument[1].split(".")
@@ -103,7 +117,7 @@ def _meant(error: BaseException) -> str:
             known, wrong = set(inspect.signature(function).parameters), argument[2]
         elif field := _WRONG_FIELD.search(str(error)):  # of `_replace`
             known, wrong = set(frames[-1]["self"]._fields), field[1]
-    spelled = {name.lower(): name for name in sorted(known)}
+    spelled = {name.lower(): name for name in sorted(known) if not name.startswith("_")}
     near = difflib.get_close_matches(wrong.lower(), spelled, 1) if isinstance(wrong, str) else []
     return f"; did you mean {spelled[near[0]]}?" if near else ""
 

@@ -69,10 +69,34 @@ def declare_parameters(kind: type[Any]) -> None:
     """Make a class with parameters a frozen dataclass, unless its author did.
 
     A parameter without a type is left as it is.
+
+    Raises
+    ------
+    ParameterError
+        A default is a list, for example, or missing.
     """
     marked = {name for name, value in vars(kind).items() if isinstance(value, dataclasses.Field)}
     if marked and marked <= inspect.get_annotations(kind).keys():
-        dataclass(frozen=True)(kind)
+        try:
+            dataclass(frozen=True)(kind)
+        except (TypeError, ValueError) as error:
+            name = getattr(kind, "name", kind.__name__)
+            raise ParameterError(f"{name}: {with_remedy(str(error))}") from error
+
+
+def with_remedy(fault: str) -> str:
+    """The message of an error of `dataclass`, in the words of rules and with a remedy."""
+    if "non-frozen dataclass" in fault:
+        return f"{fault}; write @dataclass(frozen=True)"
+    if mutable := re.search(r"mutable default .* for field (\w+) .*default_factory", fault):
+        name = mutable[1]
+        return fault.replace(mutable[0], f"the parameter {name} is no number; {no_parameter(name)}")
+    if missing := re.search(r"non-default argument '(\w+)' follows default argument.*", fault):
+        name = missing[1]
+        return fault.replace(
+            missing[0], f"{name} has no default; write it, as in {name}: int = parameter(1)"
+        )
+    return fault
 
 
 def word_of(value: Any) -> Any:
@@ -235,10 +259,9 @@ def parameter_specs(game: type[Any]) -> tuple[ParameterSpec, ...]:
     """
     if game not in _specs:
         declare_parameters(game)
-        try:
+        hints: dict[str, Any] = {}
+        with contextlib.suppress(Exception):  # an annotation is the author's code
             hints = typing.get_type_hints(game)
-        except (NameError, TypeError):
-            hints = {}
         fields = dataclasses.fields(game)
         _specs[game] = tuple(_spec_of(game, one, hints.get(one.name, one.type)) for one in fields)
     return _specs[game]

@@ -40,7 +40,7 @@ from rollwise.errors import (
 from rollwise.game import Game, require_game
 from rollwise.graph import KEEP, StateGraph
 from rollwise.graph.choices import has_choice
-from rollwise.graph.endings import NO_END, describe, go_round, settle, staying_actions
+from rollwise.graph.endings import NO_END, describe, end_components, go_round, settle
 from rollwise.graph.policies import reachable_states
 from rollwise.many.seats import payoffs_of
 from rollwise.numbers.printed import how_many
@@ -218,10 +218,10 @@ def _look_for_unreachable(report: Report, graph: StateGraph, home: int) -> None:
 def _look_for_endless_play(report: Report, game: Game, graph: StateGraph) -> bool:
     """Whether every play ends, or has its worth if it doesn't; only then can it be solved."""
     topic = "endless play"
-    endless = endless_states(graph)
+    is_endless = bool(len(endless_states(graph)))
     rules = game.made_from
     home = _home_text(game, graph) if rules.objective == "average" else ""
-    if not len(endless):
+    if not is_endless:
         ends, who = "ends", "players do" if game.players > 1 else "player does"
         if home:
             ends = f"returns to {home}"
@@ -229,10 +229,10 @@ def _look_for_endless_play(report: Report, game: Game, graph: StateGraph) -> boo
             ends = "is ended by the discount"
         report.add("ok", topic, f"every play {ends}, whatever the {who}")
         return True
-    stays = staying_actions(graph, endless)
-    places = describe(graph, endless, stays, shown=5)
+    found = end_components(graph)
+    places = describe(graph, found.states, found.stays, shown=5)
     able = f"the player can keep away from {home} for ever" if home else go_round(graph.players)
-    text = f"{able} in {how_many(len(endless), 'state')}: {places}"
+    text = f"{able} in {how_many(len(found.states), 'state')}: {places}"
     if graph.players > 2:
         report.add("error", topic, f"{text}. A game for {graph.players} has to end")
         return False
@@ -263,7 +263,7 @@ def _look_for_endless_play(report: Report, game: Game, graph: StateGraph) -> boo
             "warning",
             topic,
             f"in {how_many(len(hopeless), 'state')} no player can be sure to bring play {never}: "
-            f"{describe(graph, hopeless, stays, shown=5)}",
+            f"{describe(graph, hopeless, found.stays, shown=5)}",
         )
     return True
 

@@ -37,8 +37,8 @@ from rollwise.graph.choices import actions_of, outcomes_of, summed
 from rollwise.graph.endings import (
     WORTH,
     describe,
+    end_components,
     regroup,
-    staying_actions,
     staying_for_worth,
     ways_out,
 )
@@ -263,10 +263,12 @@ def require_ending_by(graph: StateGraph, policy: Policy) -> None:
     EndlessPlay
         Names the policy, and states and actions by which play can continue forever.
     """
-    endless = np.flatnonzero(ways_out(graph, policy.probability > 0) < 0)
-    if not len(endless):
+    taken = policy.probability > 0
+    endless = ways_out(graph, taken) < 0
+    if not endless.any():
         return
-    places = describe(graph, endless, staying_actions(graph, endless))
+    found = end_components(graph, taken & endless[graph.action_state])
+    places = describe(graph, found.states, found.stays)
     raise EndlessPlay(
         f"{graph.game}: by {policy.name} play can go round for ever: {places}. This needs a policy "
         "by which every play ends: take another one (--policy), or take the action away there"

@@ -48,7 +48,7 @@ from rollwise.graph.choices import (
     most_costs,
     summed,
 )
-from rollwise.graph.endings import describe, regroup, staying_actions
+from rollwise.graph.endings import describe, end_components, regroup
 from rollwise.graph.policies import Policy, reached_by
 from rollwise.layers import Layer, layer_of_graph
 from rollwise.proofs.endless_play import endless_states
@@ -368,9 +368,9 @@ def _require_end(graph: StateGraph) -> None:
     ------
     UsageError
     """
-    endless = endless_states(graph)
-    if len(endless):
-        where = describe(graph, endless, staying_actions(graph, endless))
+    if len(endless_states(graph)):
+        found = end_components(graph)
+        where = describe(graph, found.states, found.stays)
         raise UsageError(
             f"{graph.title}: optimal actions let play go round for ever: {where}. Not every "
             "policy made of them is optimal, so there is no range to tell"

@@ -19,6 +19,7 @@ from rollwise.builders.rules import Rules
 from rollwise.game import Game
 from rollwise.graph import KEEP, THROW, StateGraph
 from rollwise.graph.lotteries import pointers
+from rollwise.graph.naming import acting
 
 OFF = 1e-9  # far above the roundings of a sum of chances
 SAMPLE = 100  # lotteries by which rules with fractions are known
@@ -52,9 +53,9 @@ def chances_off(graph: StateGraph, game: Game | None = None, rules: Rules | None
     a = int(action[0])
     s = int(graph.action_state[a])
     return (
-        f"the chances in the state {graph.state_text(s)} with the action "
-        f"{graph.view.action(a)} add up to {total[graph.action_lottery[a]]:.6g}, not to 1; "
-        "rollwise divides them by their sum"
+        f"the chances in the state {graph.state_text(s)} with {acting(graph.view.action(a).name)} "
+        f"add up to {total[graph.action_lottery[a]]:.6g}, not to 1; rollwise divides them by their "
+        "sum"
     )
 
 

@@ -217,9 +217,8 @@ class Contract:
         code = int(then) if is_whole else -1
         if says_of_seats(code):
             return (
-                f"{then_text(code)} in a game that is solved for one player or two, where WIN, "
-                "LOSE, DRAW or payoff(x) ends play; shared_by(winners) goes with any number of "
-                "players"
+                f"{then_text(code)} in a game that is solved for one player or two (allowed: "
+                f"{self.allowed_text}; shared_by(winners) goes with any number of players)"
             )
         if 0 <= code < len(THEN_NAMES) or is_payoff(code) or is_skip(code):
             kinds = {1: "solitaire game", 2: "two-player game"}

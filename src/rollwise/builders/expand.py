@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rollwise.builders import limits
-from rollwise.builders.rules import Rules, Situation
+from rollwise.builders.rules import YIELDED, Rules, Situation
 from rollwise.errors import RulesError
 from rollwise.faults import PASSED_ON, fault_place, fault_text, shown, whole, yielded_place
 from rollwise.machine.endless import CALLS
@@ -225,7 +225,8 @@ def _all_of(rules: Rules, what: str, method: Any, at: Situation, *action: int) -
     """All items that a rule yields. An error names the state if the rule fails or does not end."""
     CALLS.begun += 1
     try:
-        listed = list(islice(method(at.state, *at.throw, *action), limits.MOST_YIELDED + 1))
+        given = method(at.state, *at.throw, *action)
+        listed = [] if given is None else list(islice(given, limits.MOST_YIELDED + 1))
     except KeyboardInterrupt as stop:
         line = fault_place(stop)
         stop.add_note(f"in {what}() in the state {rules.where(at, *action)}{line}")
@@ -238,6 +239,11 @@ def _all_of(rules: Rules, what: str, method: Any, at: Situation, *action: int) -
         raise rules.fault(
             f"{what}() fails in the state {rules.where(at, *action)}: {fault}{hint}"
         ) from error
+    if given is None:
+        raise rules.fault(
+            f"{what}() gives None in the state {rules.where(at, *action)}; it should yield "
+            f"{YIELDED[what]}, in every case"
+        )
     if len(listed) > limits.MOST_YIELDED:
         raise rules.fault(
             f"{what}() yields more than {limits.MOST_YIELDED:,} {what} in "
@@ -385,16 +391,17 @@ def _checked_reward(rules: Rules, at: Situation, action: int) -> float:
     CALLS.begun += 1
     try:
         given = game.reward(at.state, *at.throw, action)
-        reward = float(given)
+        reward = math.nan if given is None else float(given)
     except PASSED_ON:
         raise
     except BaseException as error:
         raise rules.fault(
             f"reward() fails in the state {rules.where(at, action)}: {fault_text(error)}"
         ) from error
-    if isinstance(given, str):  # even a text that Python converts to a number
+    if given is None or isinstance(given, str):  # even a text that Python converts to a number
         raise rules.fault(
-            f"reward() gives {given!r} in the state {rules.where(at, action)}; it is a number"
+            f"reward() gives {given!r} in the state {rules.where(at, action)}; it is a number, 0 "
+            "where there are no points"
         )
     fault = ""
     if not math.isfinite(reward):

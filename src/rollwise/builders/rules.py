@@ -5,7 +5,7 @@ from __future__ import annotations
 import dis
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from enum import Enum
 from fractions import Fraction
 from functools import cached_property
@@ -41,10 +41,11 @@ GIVEN: dict[str, tuple[str, ...]] = {
     "reward": ("s", "action"),
     "action_text": ("s", "action"),
 }
-YIELDED = {
+YIELDED = {  # by the rules that every game has, and by `throws`
     "actions": "the numbers of the legal actions",
     "outcomes": "(weight, then, next_state) for each outcome",
-}  # rules that every game has
+    "throws": "(weight, throw), or return a pool of dice",
+}
 
 
 class Situation(NamedTuple):
@@ -63,13 +64,23 @@ class Situation(NamedTuple):
 
 def _instead_of(field: Any) -> str:
     """Advice on how to write a field that isn't a whole number; empty without any."""
-    if isinstance(field, tuple):
+    if hasattr(field, "_fields") or is_dataclass(field):
+        return f": write the fields of {type(field).__name__} one by one"
+    if isinstance(field, set | frozenset):
+        return ": write a set as one number, by rollwise.bits"
+    if isinstance(field, tuple | list | np.ndarray):
         return ": put the rows of a board one after the other into one tuple"
     if field is None:
         return ": write a number that the field hasn't elsewhere, such as -1"
     if isinstance(field, str | Enum):
         return ": number the values; the members of an IntEnum are such numbers with names"
     return ": count in a smaller unit" if isinstance(field, float | Fraction) else ""
+
+
+def instead_of(field: Any) -> str:
+    """The same of a field that may be a tuple of whole numbers."""
+    is_list = isinstance(field, list) or bool(getattr(field, "ndim", 0))
+    return ": write tuple(...) for a list" if is_list else _instead_of(field)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +124,7 @@ class Rules(Contract):
         """Require that a rule takes its arguments, including a throw in a game with throws."""
         function = getattr(type(self.game), name)
         if function is getattr(Game, name):
-            if name in YIELDED:
+            if name in YIELDED and name != "throws":
                 head = ", ".join(("self", *self._given(name, given)))
                 raise self.fault(f"it has no {name}(); def {name}({head}) yields {YIELDED[name]}")
             return
@@ -207,10 +218,7 @@ class Rules(Contract):
             throws: Any = self.game.throws(self.start)
             if throws is not None:
                 return next(iter(throws), None)
-        raise self.fault(
-            f"throws() gives None {where}; it should yield (weight, throw), or return a pool of "
-            "dice"
-        )
+        raise self.fault(f"throws() gives None {where}; it should yield {YIELDED['throws']}")
 
     @cached_property
     def pool(self) -> Pool | None:
@@ -367,15 +375,18 @@ class Rules(Contract):
                     f"{where} gives {name}={shown(field)}; column_names says that it "
                     f"isn't used, so it is {kept} as in start()"
                 )
-            if size is None and not isinstance(field, tuple | list | dict | set):
+            is_other = isinstance(field, list | dict | set) or hasattr(field, "_fields")
+            is_other |= bool(getattr(field, "ndim", 0))  # an array
+            if size is None and not (isinstance(field, tuple) or is_other):
                 continue
             if not isinstance(field, tuple) or len(field) != size:
                 wanted = "a whole number" if size is None else f"a tuple of {size} whole numbers"
                 must = f"as in start(), it is {wanted}"
                 if size is not None and isinstance(field, tuple) and len(field) < size:
                     must += "; fill it up, with 0 for example"
-                if isinstance(field, list | dict | set):
+                if is_other:
                     must = "a field is a whole number, or a tuple of them that keeps its length"
+                    must += instead_of(field)
                 raise self.fault(f"{where} gives {name}={shown(field)}; {must}")
         numbers = self.layout.numbers(state)
         fields: list[Any] = []

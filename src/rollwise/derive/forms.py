@@ -20,7 +20,7 @@ from rollwise.derive.derived_game import DerivedGame
 from rollwise.derive.within import Within
 from rollwise.errors import ParameterError, suggestion
 from rollwise.game import Game, with_an_end
-from rollwise.parameters import ParameterSpec, either
+from rollwise.parameters import ParameterSpec, either, parameter_specs
 
 BLIND = "blind"  # a contest where players see only their own score; only `solve` supports it
 FORMS: dict[str, type[DerivedGame] | None] = {
@@ -57,6 +57,7 @@ def split_form(
     if form not in FORMS:
         hint = suggestion(form, FORMS, "as=")
         raise ParameterError(f"{kind.name}: as={form} is no form; it is {either(FORMS)}{hint}")
+    known = [spec.name for spec in parameter_specs(kind)]  # declares them, for `fields`
     titled = {f.name for f in dataclasses.fields(kind) if not f.metadata.get("variant")}
     made = FORMS[form]
     specs = () if made is None else made.form_specs
@@ -69,12 +70,13 @@ def split_form(
         for name, spec in own.items()
         if name in values
     }
-    unknown = sorted(inner.keys() - {field.name for field in dataclasses.fields(kind)})
+    unknown = sorted(inner.keys() - set(known))
     if unknown:
-        names = ", ".join((*titled, *own)) or "it has none"
+        names = (*known, *own)
+        listed = f"its parameters: {', '.join(names)}" if names else "it has none"
         raise ParameterError(
-            f"{kind.name} as={form} has no parameter {unknown[0]!r} (its parameters: {names})"
-            f"{suggestion(unknown[0], (*titled, *own))}"
+            f"{kind.name} as={form} has no parameter {unknown[0]!r} ({listed})"
+            f"{suggestion(unknown[0], names)}"
         )
     return inner, asked
 

@@ -91,7 +91,8 @@ class SolvedBlind(GameDocument, frozen=True, kw_only=True, tag="rollwise/solve/b
             f"({wins.sure}), and the best response to that wins {loses.number} ({loses.sure})"
         )
         yield (
-            f"  {self.states:,} states with the score, {how_many(self.rounds, 'best response')}, "
+            f"  {how_many(self.states, 'state')} with the score, "
+            f"{how_many(self.rounds, 'best response')}, "
             f"{self.seconds:.2f} s"
         )
 
@@ -180,7 +181,8 @@ class SolvedContest(GameDocument, frozen=True, kw_only=True, tag="rollwise/solve
         if self.equally_good:
             yield f"  {self.equally_good.text}"
         yield (
-            f"  {self.states:,} states with the score, {how_many(self.situations, 'situation')}, "
+            f"  {how_many(self.states, 'state')} with the score, "
+            f"{how_many(self.situations, 'situation')}, "
             f"{self.seconds:.2f} s"
         )
 

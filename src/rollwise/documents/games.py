@@ -116,12 +116,13 @@ def _listed(cls: type[Game]) -> ListedGame:
     def first_line(of: object) -> str:
         return (inspect.getdoc(of) or "").partition("\n")[0]
 
+    game = cls()  # players may be a parameter, and the objective can depend on their number
     return ListedGame(
         cls.name,
         cls.heading,
         rules_in_words(cls).partition("\n")[0],
-        cls.players,
-        cls().objective,  # can depend on the number of players
+        game.players,
+        game.objective,
         [
             Parameter.from_result(
                 spec,

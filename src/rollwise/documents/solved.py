@@ -501,13 +501,17 @@ def solved_document(
 
 def _graph_facts(solution: Solution) -> dict[str, Any]:
     graph = solution.graph
-    facts: dict[str, Any] = sizes(graph) | {"states": graph.n_positions}
+    facts: dict[str, Any] = _sizes_before_throws(graph)
     facts |= {"components": len(graph.components), "start": state_fields(graph, 0)}
     facts["largest_component"] = graph.components.largest
-    if graph.throw_names:
-        facts["after_throws"] = graph.n_states - len(solution)
     facts["undecided"] = UNSET if solution.gave_up else int(solution.undecided.sum()) or UNSET
     return facts | _run_facts(solution)
+
+
+def _sizes_before_throws(graph: StateGraph) -> dict[str, int]:
+    """The size of a graph, with its positions and its situations after a throw apart."""
+    after = {"after_throws": graph.n_states - graph.n_positions} if graph.throw_names else {}
+    return sizes(graph) | {"states": graph.n_positions} | after
 
 
 def _average_facts(solution: Solution) -> dict[str, Any]:
@@ -605,7 +609,7 @@ def _seats_facts(solution: Solution, others: OtherEquilibria | None) -> dict[str
     first = components.order[components.indptr[list(profile.unsettled[:MOST_NAMED])]]
     at_start = float(profile.error_bounds[0].max())
     return {
-        **sizes(graph),
+        **_sizes_before_throws(graph),
         **seats_worth(graph, profile.worth),
         "components": len(components),
         "start": state_fields(graph, 0),

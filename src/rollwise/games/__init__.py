@@ -26,7 +26,7 @@ from rollwise.errors import ClusterError, ParameterError, UnknownGame, suggestio
 from rollwise.faults import PASSED_ON, fault_text, one_line, shown
 from rollwise.game import Game, with_an_end
 from rollwise.hooks import HOOKS
-from rollwise.parameters import no_parameter, parameter_specs
+from rollwise.parameters import parameter_specs, with_remedy
 from rollwise.then import THEN_NAMES
 
 MODELS = (".drn", ".tra", ".umb")  # endings of files with models of other tools
@@ -248,18 +248,10 @@ def _with_remedy(fault: str) -> str:
     if missing:
         names = [name for name in dir(sys.modules[missing[2]]) if not name.startswith("_")]
         hint = suggestion(missing[1], names) or suggestion(missing[1].upper(), names)
-        words = (
-            "" if hint else f"; an outcome goes on or ends by {', '.join(THEN_NAMES)}, payoff(x)"
-        )
+        thens = f"; an outcome goes on or ends by {', '.join(THEN_NAMES)}, payoff(x)"
+        words = "" if hint or missing[2] != "rollwise" else thens
         return fault.replace(missing[0], f"{missing[2]} has no {missing[1]}{hint}{words}")
-    if "non-frozen dataclass" in fault:
-        return f"{fault}; write @dataclass(frozen=True)"
-    declared = re.search(r"mutable default .* for field (\w+) .*default_factory", fault)
-    if declared is None:
-        return fault
-    return fault.replace(
-        declared[0], f"the parameter {declared[1]} is no number; {no_parameter(declared[1])}"
-    )
+    return with_remedy(fault)
 
 
 def create(cls: type[Game], values: Mapping[str, str], *, rated: bool = True) -> Game:
@@ -295,8 +287,9 @@ def _create(cls: type[Game], values: Mapping[str, str]) -> Game:
             hint = suggestion(name, specs)
             if name in ("target", "ties"):
                 hint = f"; a form of a solitaire game has it: as=chase {name}={text}"
-            if name in getattr(cls, "__annotations__", {}):
-                hint = "; write its default in the class as parameter(...)"
+            is_number = isinstance(vars(cls).get(name), int | float)
+            if is_number or name in getattr(cls, "__annotations__", {}):
+                hint = f"; write it in the class as {name}: int = parameter(...)"
             raise ParameterError(f"{cls.name} has no parameter {name!r} ({names}){hint}")
         parsed[name] = specs[name].parse(cls.name, text)
     missing = [spec.name for spec in specs.values() if spec.default is None]

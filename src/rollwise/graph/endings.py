@@ -490,14 +490,6 @@ def regroup(
     return made.with_stakes(graph.has_stakes)
 
 
-def staying_actions(graph: StateGraph, states: Sequence[int] | Ints) -> Mask:
-    """Whether an action belongs to some states and keeps play among them: (n_actions,) bool."""
-    inside = np.zeros(graph.n_states + graph.n_border + 1, np.bool_)
-    inside[states] = True  # the last place, index -1, stands for the end of the game
-    stays = np.logical_and.reduceat(inside[graph.outcome_state], graph.outcome_indptr[:-1])
-    return np.asarray(stays & inside[graph.action_state])
-
-
 def describe(
     graph: StateGraph, states: Sequence[int] | Ints, stays: Mask, shown: int = SHOWN
 ) -> str:

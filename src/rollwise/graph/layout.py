@@ -256,7 +256,7 @@ def _sets_of(game: Any) -> frozenset[str]:
 @lru_cache
 def _annotations(kind: type) -> dict[str, Any]:
     """The types of the fields of a state; none where the annotations can't be read."""
-    with suppress(NameError, TypeError):
+    with suppress(Exception):  # they are the author's code
         return get_type_hints(kind)
     return {}
 

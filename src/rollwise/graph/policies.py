@@ -271,7 +271,8 @@ def _answers_of(
 def _no_number(state: State, name: str | None) -> str:
     """The message about a policy that returns the name of an action, or nothing."""
     text = state.graph.vocabulary.text
-    numbers = ", ".join(f"{label} for {text(label)}" for label in state.labels)
+    pairs = ((str(label), text(label)) for label in state.labels)
+    numbers = ", ".join(label if label == told else f"{label} for {told}" for label, told in pairs)
     return f"it gives {name!r}; a policy gives the number of an action: {numbers}"
 
 

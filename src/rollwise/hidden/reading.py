@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 
 from rollwise.boards import Board
 from rollwise.builders.compiled.cache_key import require_certain
+from rollwise.builders.rules import YIELDED as OF_RULES
+from rollwise.builders.rules import instead_of
 from rollwise.errors import PolicyError, RulesError, TooManyStates, UsageError, spelled
 from rollwise.faults import shown, whole
 from rollwise.game import Game, outcomes_rule, require_game
@@ -27,17 +29,29 @@ from rollwise.graph.naming import in_fields, state_text, title_of
 from rollwise.machine.endless import running
 from rollwise.then import (
     AGAIN,
+    DRAW,
+    END,
+    LOSE,
     PASS,
     THEN_NAMES,
+    WIN,
     ending_points,
     is_over,
     is_payoff,
+    is_skip,
+    says_of_seats,
     seats_on,
     then_text,
 )
 
 DEAL, MOVE, TOGETHER = range(3)
 ON = (AGAIN, PASS)
+ALLOWED = (AGAIN, PASS, WIN, LOSE, DRAW)
+YIELDED = {
+    "deal": "(weight, next_state), or return () where all is dealt",
+    "together": "two lists of actions, or return () where one player chooses",
+    **OF_RULES,
+}
 ENDED = -1  # the target of an outcome that ends the game
 LIMIT = 2_000_000  # positions, unless a limit is given
 KNOWN = 50_000  # positions whose visible fields are held in memory
@@ -371,7 +385,7 @@ class _Reading:
             except TypeError:
                 raise RulesError(
                     f"{self.game.name}: the field {name} of a state is {shown(field)}; fields are "
-                    "whole numbers, or tuples of them"
+                    f"whole numbers, or tuples of them{instead_of(field)}"
                 ) from None
 
     def _refuse(self, state: Any, words: str, fault: str) -> NoReturn:
@@ -383,14 +397,25 @@ class _Reading:
         text = state_text(named_fields(self.game, state))
         words = f"({text}{''.join(f', {shown(m)}' for m in more)})"
         with running(RulesError, f"{self.game.name}: {name}{words}"):
-            given: Iterable[Any] = rule(state, *more)
-            return list(given)
+            given: Iterable[Any] | None = rule(state, *more)
+            if given is not None:
+                return list(given)
+        raise RulesError(
+            f"{self.game.name}: {name}{words} gives None; it should yield {YIELDED[name]}"
+        )
 
     def _actions(self, state: Any, given: Iterable[Any]) -> tuple[int, ...]:
-        try:
-            actions = tuple(map(whole, given))
-        except TypeError:
-            self._refuse(state, "", "an action isn't a whole number")
+        actions: tuple[int, ...] = ()
+        for action in given:
+            try:
+                actions += (whole(action),)
+            except TypeError:
+                self._refuse(
+                    state,
+                    "",
+                    f"the action {shown(action)} isn't a whole number (names of actions belong in "
+                    "action_names)",
+                )
         if len(set(actions)) < len(actions) or min(actions, default=0) < 0:
             self._refuse(state, "", f"the actions are {actions}; they must differ and be from 0 on")
         if not actions:
@@ -420,6 +445,8 @@ class _Reading:
             words = f", action {shown(action)}"
             with running(RulesError, f"{game.name}: reward{words}"):
                 reward = game.reward(state, action)
+            if reward is None:
+                self._refuse(state, words, "reward() gives None (it is a number, 0 for no points)")
             outcomes = self._listed(state, "outcomes", outcomes_rule(game), action)
             choices.append((words, outcomes, reward))
         return TOGETHER if pair else MOVE, menu, choices
@@ -439,13 +466,23 @@ class _Reading:
         self.exact = False
         return given
 
+    def _then(self, then: Any, state: Any, words: str) -> int:
+        """A `then` as Python's int; one that two players don't have is refused."""
+        is_whole = isinstance(then, int | np.integer) and not isinstance(then, bool)
+        code = int(then) if is_whole else -1
+        if code not in ALLOWED and not is_skip(code) and not is_payoff(code):
+            told = then_text(code) if code == END or says_of_seats(code) else shown(then)
+            allowed = ", ".join(THEN_NAMES[one] for one in ALLOWED)
+            self._refuse(state, words, f"unknown `then` {told} (allowed: {allowed}, payoff(x))")
+        return code
+
     def _outcomes(self, state: Any, words: str, rows: list[Any]) -> list[tuple[Any, Any, int, int]]:
         """Weight, payoff, target and turn of each outcome; equal outcomes are one."""
         sums: dict[Any, Any] = {}
         for row in rows:
             if not isinstance(row, tuple) or len(row) != 3:
                 self._refuse(state, words, "an outcome must be (weight, then, next_state)")
-            weight, then, after = row
+            weight, then, after = row[0], self._then(row[1], state, words), row[2]
             if type(weight) is not int:
                 weight = self._number_of(weight, state, words)
             if weight < 0:
@@ -462,11 +499,7 @@ class _Reading:
             self._refuse(state, words, "there are no outcomes with a positive weight")
         found = []
         for (then, after), weight in sums.items():
-            then = whole(then)
             if then not in ON and is_over(then):
-                if then >= len(THEN_NAMES) and not is_payoff(then):
-                    self._refuse(state, words, f"{then_text(then)} isn't the win of one player; "
-                                 "end with WIN, LOSE, DRAW or payoff(x)")  # fmt: skip
                 points = self._number_of(ending_points(then), state, words)
                 found.append((weight, points, ENDED, 0))
                 continue

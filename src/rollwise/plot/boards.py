@@ -30,6 +30,8 @@ from rollwise.plot.style import BLUE, FONT, GREY, NARROW, ORANGE, WIDE, Picture,
 from rollwise.words import Narrator
 from rollwise.words.next_view import as_next_sees
 
+Marks = set[tuple[int, int]]  # cells of a board, by row and column
+
 MOST, MOST_TRIED = 12, 1_000  # boards of a figure, and positions looked at
 PASSES = 200  # of turns, from which it is read how opponents see a board
 SIDE, LETTER, LINE = 26, 7.2, 17  # of a cell, of a letter, and between lines: pixels
@@ -222,31 +224,44 @@ class Cards:
                 low[group], high[group] = low[group].min(), high[group].max()
         return low.tolist(), high.tolist()
 
-    def _marked(self, state: int, board: Board) -> set[tuple[int, int]]:
+    def _marked(self, state: int, board: Board) -> Marks:
         """The cells that the best move changes, by row and column."""
         action = self.solution.graph.view.action(self.solution.best_actions[state])
         outcomes = list(action.outcomes)
         if not board or len(outcomes) != 1 or outcomes[0].is_over:
             return set()
-        after = self.narrator.cells(outcomes[0].target)
-        return self._across(board, after) if outcomes[0].passes else _differing(board, after)
+        target = outcomes[0].target
+        if outcomes[0].passes:
+            return self._across(board, target)
+        return _differing(board, self.narrator.cells(target))
 
     @cached_property
-    def _across(self) -> Callable[[Board, Board], set[tuple[int, int]]]:
+    def _across(self) -> Callable[[Board, int], Marks]:
         """The cells changed at a PASS: opponents see a board in the way that explains most passes.
 
         One position can't tell which way this is: on an empty board, many ways change one cell.
+        The last way exchanges the fields of the players instead of parts of the board.
         """
         graph, cells = self.solution.graph, self.narrator.cells
         passes = np.flatnonzero((graph.outcome_passes > 0) & (graph.outcome_state >= 0))
         passes = passes[:: max(1, len(passes) // PASSES)]
         befores = graph.action_state[outcome_action(graph)[passes]].tolist()
         afters = graph.outcome_state[passes].tolist()
-        boards = [(cells(s), cells(t)) for s, t in zip(befores, afters, strict=True)]
-        return min(_ways_across(), key=lambda way: sum(len(way(*pair)) for pair in boards))
+        pairs = [(cells(s), t) for s, t in zip(befores, afters, strict=True)]
+        ways = [partial(_seen_otherwise, way, cells) for way in _ways_across()]
+        if min(self.narrator.seen_by_next) >= 0:
+            ways.append(partial(_seen_otherwise, _differing, self.narrator.cells_seen_back))
+        return min(ways, key=lambda way: sum(len(way(*pair)) for pair in pairs))
 
 
-def _differing(board: Board, other: Board, *, in_order: bool = True) -> set[tuple[int, int]]:
+def _seen_otherwise(
+    way: Callable[[Board, Board], Marks], cells: Callable[[int], Board], board: Board, after: int
+) -> Marks:
+    """The cells of a board changed in the state `after`, by a way in which opponents see it."""
+    return way(board, cells(after))
+
+
+def _differing(board: Board, other: Board, *, in_order: bool = True) -> Marks:
     """The cells of a board without their like in another; rows may stand elsewhere in that one."""
     left = [list(row) for row in other]
     rows = list(enumerate(map(list, board)))
@@ -264,7 +279,7 @@ def _differing(board: Board, other: Board, *, in_order: bool = True) -> set[tupl
     }
 
 
-def _ways_across() -> list[Callable[[Board, Board], set[tuple[int, int]]]]:
+def _ways_across() -> list[Callable[[Board, Board], Marks]]:
     """The cells that change for an opponent who may see the board otherwise; plain ways first.
 
     Pieces may change sides, and rows and columns their order: from behind, by halves, or any.
@@ -280,7 +295,7 @@ def _changed_across(
     mirrors: bool,
     board: Board,
     after: Board,
-) -> set[tuple[int, int]]:
+) -> Marks:
     rows = [[_other_side(cell) if swaps else cell for cell in row] for row in turned(after)]
     return _differing(board, [row[::-1] if mirrors else row for row in rows], in_order=in_order)
 
@@ -341,7 +356,7 @@ def _rect(
     )
 
 
-def _board(board: Board, marked: set[tuple[int, int]]) -> tuple[str, float, float]:
+def _board(board: Board, marked: Marks) -> tuple[str, float, float]:
     """The cells of a board, and its width and height."""
     columns = range(max(map(len, board), default=0))
     widths = [max(_width(row[k]) for row in board if k < len(row)) for k in columns]

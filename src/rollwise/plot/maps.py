@@ -30,7 +30,7 @@ from rollwise.plot.style import (
 
 Floats = NDArray[np.float64]
 GAP_ABOVE, GAP_BESIDE = 54, 26
-MOST_LINES = 3  # of the title of a panel
+MOST_LINES = 6  # of the title of a panel
 MOST_NAMED = 24  # classes in a legend
 
 

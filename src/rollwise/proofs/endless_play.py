@@ -72,11 +72,11 @@ def require_ending(graph: StateGraph) -> None:
     EndlessPlay
         Names states and actions by which play can continue forever.
     """
-    endless = endless_states(graph)
-    if len(endless):
-        from rollwise.graph.endings import describe, go_round, remedy_of, staying_actions
+    if len(endless_states(graph)):
+        from rollwise.graph.endings import describe, end_components, go_round, remedy_of
 
-        places = describe(graph, endless, staying_actions(graph, endless))
+        found = end_components(graph)
+        places = describe(graph, found.states, found.stays)
         raise EndlessPlay(
             f"{graph.title}: {go_round(graph.players)}: {places}. This needs rules in which "
             f"every play ends. {remedy_of(graph, 'count the turns in the state')}"

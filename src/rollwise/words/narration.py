@@ -184,6 +184,13 @@ class Narrator:
             else self._words.cells(self._as_rules_know(self.graph.view[state]))
         )
 
+    def cells_seen_back(self, state: int) -> Board:
+        """A position after a PASS as cells, as the player before it sees it, by `seen_by_next`."""
+        assert self._layout is not None
+        fields = self.graph.view[state].fields
+        seen = self.seen_by_next[: len(self._layout.columns)]
+        return self._words.cells(self._layout.state([fields[k] for k in seen]))
+
     def field_text(self, name: str, number: int) -> str:
         """The meaning of a number in a field; empty if the number needs none."""
         if self.game is None or name not in self._columns:

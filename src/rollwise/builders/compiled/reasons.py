@@ -141,6 +141,14 @@ CONSTRUCTS = [
     Remedy("", (ast.With, ast.AsyncWith), _any, "leave it out: rules open no files"),
     Remedy("", (ast.Delete,), _any, "leave it out: variables need no del"),
     Remedy("GLOBAL", (ast.Global,), _any, "rules change no globals: return the number"),
+    Remedy(
+        "lowering|setattr",
+        (ast.Assign, ast.AugAssign),
+        lambda node: isinstance(
+            getattr(node, "targets", [getattr(node, "target", 0)])[0], ast.Attribute
+        ),
+        "rules keep no numbers in self: put them into the state",
+    ),
     Remedy("MATCH", (ast.Match,), _any, "write if and elif"),
     Remedy(
         "",
@@ -382,7 +390,8 @@ def _for_one_type(line: str) -> str:
     if found == ["a list", "a tuple"]:
         return f"{ONE_TYPE}, and a tuple and a list are two: write list(...) for the tuple"
     if "a range" in found:
-        return f"{ONE_TYPE}, and a range has its own: write list(...) for it"
+        others = " and for the tuple" if "a tuple" in found else ""
+        return f"{ONE_TYPE}, and a range has its own: write list(...) for it{others}"
     if found == ["a tuple"] and len({one.partition("#")[2] for one in each}) > 1:
         return f"{ONE_TYPE}, and tuples of different lengths are different ones: write lists"
     if len(each) == 1 or found in (["a list"], ["a tuple"]):

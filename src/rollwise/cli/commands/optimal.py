@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Sequence
 from io import StringIO
@@ -33,13 +34,14 @@ from rollwise.documents.scores import (
     distributions_document,
     reached_document,
 )
-from rollwise.errors import UsageError
+from rollwise.errors import TooManyStates, UsageError
 from rollwise.game import Game, has_many
 from rollwise.graph.naming import title_of
 from rollwise.methods import DEFAULT
 
 if TYPE_CHECKING:
     from rollwise.analysis.distributions import Distribution
+    from rollwise.analysis.reaching import Reach
     from rollwise.graph import StateGraph
     from rollwise.graph.policies import Policy
 
@@ -261,26 +263,34 @@ def _results(
 
 def _print_reach(game: Game, text: str) -> None:
     """Print the best chance of each score or better."""
-    from rollwise.analysis.reaching import reach, reach_by_layer
     from rollwise.analysis.tuning import values_of
-    from rollwise.builders.rules import Rules
 
     try:
         scores = [int(score) for score in values_of(f"reach={text}")[1]]
     except ValueError:
         raise UsageError(f"--reach {text}: write whole numbers, 250,300 or 100..400..50") from None
     with Progress() as progress:
-        in_layers = game.players == 1 and goes_by_layers(game, ASKED.max_states)
-        if in_layers and Rules(game).pool is None:
-            small = kept.policies_in_one_graph(game, other_way=True, progress=progress)
-            in_layers = small is None
-        if in_layers:
-            most = max(0, *scores)
-            chances = reach_by_layer(game, most, progress=progress)
-            chances = chances._replace(chances=chances.chances[[max(0, score) for score in scores]])
-        else:
-            chances = reach(game, scores, max_states=ASKED.max_states, progress=progress)
+        chances = _reached(game, scores, progress)
     render(reached_document(game, scores, chances))
+
+
+def _reached(game: Game, scores: list[int], progress: Progress) -> Reach:
+    """The best chances of scores, by layers where one graph may be too large."""
+    from rollwise.analysis.reaching import reach, reach_by_layer
+    from rollwise.builders.rules import Rules
+
+    in_layers = game.players == 1 and goes_by_layers(game, ASKED.max_states)
+    if in_layers and Rules(game).pool is None:
+        in_layers = kept.policies_in_one_graph(game, other_way=True, progress=progress) is None
+    try:
+        if in_layers:
+            found = reach_by_layer(game, max(0, *scores), progress=progress)
+            return found._replace(chances=found.chances[[max(0, score) for score in scores]])
+    except UsageError:  # layers are for fewer games
+        with contextlib.suppress(TooManyStates):
+            return reach(game, scores, max_states=ASKED.max_states, progress=progress)
+        raise
+    return reach(game, scores, max_states=ASKED.max_states, progress=progress)
 
 
 def _write_csv(document: Distributions) -> None:

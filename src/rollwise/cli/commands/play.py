@@ -34,6 +34,7 @@ from rollwise.documents.played import GameLedger, SeriesLedger, ledger_document,
 from rollwise.errors import NotServed, UsageError
 from rollwise.machine.interrupts import endings_interrupt, held_back
 from rollwise.machine.memory_limits import memory_of_machine
+from rollwise.numbers.printed import how_many
 
 if TYPE_CHECKING:
     from rollwise.coach.game_record import Record
@@ -434,7 +435,7 @@ def serve(
     name = f"[{host}]" if family == socket.AF_INET6 else host
     hosts = None if host in ("0.0.0.0", "::") else LOCAL | {name.lower()}
     made = make_app(offered, limits, hosts, None if history is None else history.resolve())
-    typer.echo(f"{len(offered.kinds)} games: {', '.join(offered.kinds)}")
+    typer.echo(f"{how_many(len(offered.kinds), 'game')}: {', '.join(offered.kinds)}")
     typer.echo(f"http://{name}:{listening.getsockname()[1]}/ (Ctrl-C ends it)")
     config = uvicorn.Config(
         made, log_level="warning", server_header=False, timeout_keep_alive=15,
