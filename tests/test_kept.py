@@ -13,6 +13,7 @@ from cli_runner import loaded_by, output, run
 
 import rollwise
 from rollwise.answer import kept, kept_files, storage
+from rollwise.builders import limits
 from rollwise.games.pig import Pig, Piglet
 
 pytestmark = pytest.mark.needs_jit  # only games whose rules are compiled are kept
@@ -184,6 +185,25 @@ def test_edits_that_change_no_rule_keep_the_answer_and_tell_it_in_the_new_words(
     assert solved(game) == (before[0], True)
     advice = output("advise", str(game), "--state", "mine=0,other=0")
     assert ("a long walk" in advice) == ("a {" in new)
+
+
+ROOTS = """
+    def roots(self):
+        for k in range(4):
+            yield Places(k, 0)
+"""
+
+
+def test_a_game_with_many_roots_is_kept_if_they_are_compiled(game, monkeypatch):
+    for module in (limits, kept_files):
+        monkeypatch.setattr(module, "SMALL", 3)
+    game.write_text(RULES + ROOTS)
+    before = solved(game)
+    assert solved(game) == (before[0], True)
+    game.write_text(RULES + ROOTS.replace("Places(k, 0)", "Places(0, k)"))
+    assert [solved(game)[1] for _ in range(2)] == [False, True]
+    game.write_text(RULES + ROOTS.replace("range(4)", "eval('range(4)')"))
+    assert [solved(game) for _ in range(2)] == [(before[0], False)] * 2
 
 
 def edited(walk: Path, old: str, new: str) -> None:

@@ -79,6 +79,7 @@ class Entry:
     def __init__(self, game: Game, about: str | None, folder: Path) -> None:
         self._game, self._about, self._folder = game, about, folder
         self._name = _plain(game.name)
+        self._known: str | None = None
 
     @classmethod
     def of(cls, folder: Path, game: Game, method: str, options: Mapping[str, Any] | None) -> Entry:
@@ -97,9 +98,12 @@ class Entry:
         except RollwiseError:
             return None  # the builder gives the reason
 
-    @cached_property
+    @property
     def _key(self) -> str | None:
-        return None if self._rules is None else _key_of(self._game, self._rules)
+        """The key of the game; many roots have one as soon as they are compiled."""
+        if self._known is None and self._rules is not None:
+            self._known = _key_of(self._game, self._rules)
+        return self._known
 
     def _path(self, kind: str) -> Path | None:
         if self._key is None:
@@ -376,12 +380,14 @@ def _key_of(game: Game, rules: Rules) -> str | None:
         if base is None or (rules.has_action_text and not own):
             return None  # names of actions are kept here, and can depend on any data
         return _key_of_derived(game, base, rules.action_names)
-    from rollwise.builders.compiled.reads import graph_key
+    from rollwise.builders.compiled.reads import graph_key, has_compiled_roots
 
     try:
         roots = rules.few_roots(SMALL)
-        if roots is None:
-            return None  # the roots are a part of the rules, and too many for a key
+        if roots is None:  # too many for a key, which has all that compiled roots read
+            if not has_compiled_roots(rules):
+                return None
+            roots = rules.start_row
         key = graph_key(rules, roots, sources())
     except (RollwiseError, TypeError, ValueError):
         return None  # the builder gives the reason

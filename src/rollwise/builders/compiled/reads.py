@@ -415,6 +415,13 @@ def folder() -> Path | None:
     return None if home is None else private_folder(home / "rules")
 
 
+def has_compiled_roots(rules: Rules) -> bool:
+    """Whether `roots` was compiled on this machine, so that the key has all that it reads."""
+    place = folder()
+    name = f"list_roots-{reads_of(rules).key.text}-*.rules"
+    return place is not None and any(place.glob(name))
+
+
 class Note:
     """A short text in the cache about a key. Keys that do not last have no note.
 
