@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from operator import index
 from typing import Any, SupportsIndex, TypeVar
 
@@ -320,6 +321,7 @@ def seats_on(then: Any, players: int) -> Any:
     return ((then >> 8) - (then >> 7 & 0x10000) + (then & 1)) % players
 
 
+@lru_cache(1024)  # a game has few of them, in many outcomes
 def round_the_table(then: int, players: int) -> int:
     """A `then` with the fewest seats: ``skip(4)`` of three players is PASS."""
     return then if is_over(then) else skip(seats_on(then, players))

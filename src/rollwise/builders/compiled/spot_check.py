@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -107,6 +108,7 @@ def compare(
     """
     left = OUTCOMES_PER_STATE * max(len(chosen), FEW) if most_outcomes is None else most_outcomes
     begins = None if arrays.throws is None else arrays.throws.situation_indptr
+    lottery = cache(partial(_lottery, rules, arrays))  # many actions have the same
     for s in chosen.tolist():
         state = rules.layout.state(arrays.states[s].tolist())
         situations = {s: Situation(state)}
@@ -115,7 +117,8 @@ def compare(
             found = (rules.after(state, throw) for throw in throws)
             situations = dict(zip(range(*begins[s : s + 2].tolist()), found, strict=True))
         for number, at in situations.items():
-            left -= _compare_situation(rules, arrays, known, number, at)
+            compiled = list(_of_arrays(rules, arrays, known, number, lottery))
+            left -= _compare_situation(rules, at, compiled)
             if left < 0:
                 return
 
@@ -139,11 +142,9 @@ def _compare_throws(rules: Rules, arrays: Arrays, s: int, state: Any) -> list[An
     return list(plain)
 
 
-def _compare_situation(
-    rules: Rules, arrays: Arrays, known: NDArray[np.int32], number: int, at: Situation
-) -> int:
+def _compare_situation(rules: Rules, at: Situation, compiled: list[Any]) -> int:
     """Compare both results for a situation; return its number of outcomes."""
-    compiled, plain = list(_of_arrays(rules, arrays, known, number)), list(expand(rules, at))
+    plain = list(expand(rules, at))
     if [_told(rules, action) for action in plain] != compiled:
         plain = _as_many(plain, compiled)
         _compare_actions(rules, at, plain, compiled)
@@ -195,11 +196,29 @@ def _told(rules: Rules, action: Action) -> tuple[Any, ...]:
     )
 
 
+Lottery = tuple[float, list[Any], list[int]]
+
+
+def _lottery(rules: Rules, arrays: Arrays, number: int) -> Lottery:
+    """The reward, weights and thens of a lottery."""
+    part = slice(*arrays.lottery_indptr[number : number + 2].tolist())
+    thens = arrays.lottery_then[part].tolist()
+    players = rules.game.players
+    return (
+        float(arrays.lottery_reward[number]),
+        arrays.lottery_weight[part].tolist(),
+        [round_the_table(then, players) for then in thens],
+    )
+
+
 def _of_arrays(
-    rules: Rules, arrays: Arrays, known: NDArray[np.int32], s: int
+    rules: Rules,
+    arrays: Arrays,
+    known: NDArray[np.int32],
+    s: int,
+    lottery: Callable[[int], Lottery],
 ) -> Iterator[tuple[int, float, list[Any], list[int], list[Any]]]:
     """Label, reward, weights, thens and next states of the actions of a situation."""
-    players = rules.game.players
     first, last = arrays.action_indptr[s : s + 2].tolist()
     begins = arrays.outcome_indptr[first : last + 1].tolist()
     labels = arrays.action_label[first:last].tolist()
@@ -208,15 +227,9 @@ def _of_arrays(
     rows = [rules.layout.state(row) for row in known[numbers].tolist()]
     ended = (numbers < 0).tolist()
     next_states = [None if over else row for over, row in zip(ended, rows, strict=True)]
-    for k, (label, lottery) in enumerate(zip(labels, lotteries, strict=True)):
-        part = slice(*arrays.lottery_indptr[lottery : lottery + 2].tolist())
-        yield (
-            label,
-            float(arrays.lottery_reward[lottery]),
-            arrays.lottery_weight[part].tolist(),
-            [round_the_table(then, players) for then in arrays.lottery_then[part].tolist()],
-            next_states[begins[k] - begins[0] : begins[k + 1] - begins[0]],
-        )
+    for k, (label, number) in enumerate(zip(labels, lotteries, strict=True)):
+        after = next_states[begins[k] - begins[0] : begins[k + 1] - begins[0]]
+        yield label, *lottery(number), after
 
 
 def _as_many(plain: list[Action], compiled: list[Any]) -> list[Action]:
