@@ -158,8 +158,10 @@ def compile_kernels(package: Path, commands: list[str]) -> None:
     Parameters
     ----------
     package : Path
-        The folder with rollwise.
+        The folder with rollwise. Its earlier kernels are removed first: a kernel that is found
+        there isn't compiled.
     """
+    shutil.rmtree(package / FOLDER, ignore_errors=True)
     with tempfile.TemporaryDirectory(prefix="rollwise-kernels-") as name:
         found = filter(None, (str(package), os.environ.get("PYTHONPATH")))
         env = {k: v for k, v in os.environ.items() if not k.startswith(("NUMBA", "ROLLWISE"))}
@@ -184,7 +186,6 @@ def compile_kernels(package: Path, commands: list[str]) -> None:
             print("compiling the kernels of:  rollwise", command, flush=True)
             run("-m", "rollwise", *command.split(), cwd=name, env=env)
         # a room's name is followed by a hash of the place of its sources
-        shutil.rmtree(package / FOLDER, ignore_errors=True)
         for room in {file.parent for file in Path(name, "numba").rglob("*.nbi")}:
             shutil.copytree(room, package / FOLDER / room.name.rpartition("_")[0])
 

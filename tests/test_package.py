@@ -123,3 +123,20 @@ def test_every_page_is_in_the_site():
     entered = set(re.findall(r"(\S+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.M))
     pages = {str(page.relative_to(ROOT)) for page in links.pages(ROOT)}
     assert {page for page in entered if not page.startswith("api/")} == pages
+
+
+def test_kernels_of_an_earlier_install_are_gone_before_new_ones_are_compiled(tmp_path, monkeypatch):
+    """A command would read them, and leave nothing to copy."""
+    folder = tmp_path / backend.FOLDER
+    (folder / "engine").mkdir(parents=True)
+
+    def run(*words, env, **more):
+        assert not folder.exists()
+        room = Path(env.get("NUMBA_CACHE_DIR", tmp_path / "none"), "engine_0123")
+        room.mkdir(parents=True)
+        (room / "kernel.nbi").touch()
+        return "a platform\na processor\nfeatures"
+
+    monkeypatch.setattr(backend, "run", run)
+    backend.compile_kernels(tmp_path, ["solve pig"])
+    assert [file.name for file in folder.rglob("*.nbi")] == ["kernel.nbi"]
