@@ -58,7 +58,7 @@ print("compiled" if compiler else "read", graph.n_states, report.mode)
 
 
 @pytest.mark.slow
-def test_another_process_uses_them_until_a_helper_changes(tmp_path, monkeypatch):
+def test_another_process_uses_them_until_a_helper_changes_and_not_words(tmp_path, monkeypatch):
     monkeypatch.setenv("ROLLWISE_CACHE_DIR", str(tmp_path / "cache"))
 
     def play(source: str) -> str:
@@ -70,6 +70,8 @@ def test_another_process_uses_them_until_a_helper_changes(tmp_path, monkeypatch)
 
     assert play(GAME) == "compiled 9 compiled"
     assert play(GAME) == "read 9 compiled"
+    words = "    def describe(self, s):\n        return 'far'\n"
+    assert play(GAME + words) == "read 9 compiled"
     changed = GAME.replace("face + 0", "face + 1")
     assert play(changed) == "compiled 8 compiled"
     for path in (tmp_path / "cache" / "rules").iterdir():
@@ -362,18 +364,3 @@ def test_each_number_that_the_rules_read_from_a_class_changes_the_key(number, tm
     changed = CLASSES.replace(str(number), "99")
     assert changed.count("99") == 1
     assert key_of_sheet(path, changed) != key_of_sheet(path, CLASSES)
-
-
-@pytest.mark.slow
-def test_a_sheet_is_not_compiled_again_after_an_edit_of_its_words(tmp_path, monkeypatch):
-    monkeypatch.setenv("ROLLWISE_CACHE_DIR", str(tmp_path / "cache"))
-
-    def play(source: str) -> str:
-        (tmp_path / "walk.py").write_text(source)
-        command = [sys.executable, "-c", SCRIPT]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
-        return done.stdout.strip()
-
-    assert play(GAME) == "compiled 9 compiled"
-    assert play(f"{GAME}    def describe(self, s):\n        return 'far'\n") == "read 9 compiled"

@@ -159,7 +159,7 @@ def _ordered(
         with suppress(PlayMayNotEnd):
             searched = solve(ordering.layer, prepare=prepare, find=ordering.find)
     layer = ordering.run()
-    if search is not None:  # the graph is asked for them later
+    if search is not None:  # documents and the cache ask the graph for its components
         vars(graph)["components"] = search.run()
     return layer, searched
 

@@ -100,7 +100,7 @@ class Entry:
 
     @property
     def _key(self) -> str | None:
-        """The key of the game; many roots have one as soon as they are compiled."""
+        """The key of the game. A game with many roots has none until these are compiled."""
         if self._known is None and self._rules is not None:
             self._known = _key_of(self._game, self._rules)
         return self._known
@@ -384,7 +384,7 @@ def _key_of(game: Game, rules: Rules) -> str | None:
 
     try:
         roots = rules.few_roots(SMALL)
-        if roots is None:  # too many for a key, which has all that compiled roots read
+        if roots is None:  # too many; the key covers all values that compiled roots read
             if not has_compiled_roots(rules):
                 return None
             roots = rules.start_row

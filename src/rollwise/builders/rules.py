@@ -78,7 +78,7 @@ def _instead_of(field: Any) -> str:
 
 
 def instead_of(field: Any) -> str:
-    """The same of a field that may be a tuple of whole numbers."""
+    """Advice on a field that is neither a whole number nor a tuple of them; empty without any."""
     is_list = isinstance(field, list) or bool(getattr(field, "ndim", 0))
     return ": write tuple(...) for a list" if is_list else _instead_of(field)
 

@@ -39,7 +39,7 @@ Words = Mapping[str, Mapping[int, str]]  # of numbers in fields, by the name of 
 
 
 def free_name(name: str, taken: Collection[str]) -> str:
-    """The name, with ``_`` behind it as long as it is taken, as by a field of a table."""
+    """The name, with as many ``_`` behind it as make it differ from all taken names."""
     while name in taken:
         name += "_"
     return name
