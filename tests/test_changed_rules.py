@@ -13,7 +13,7 @@ from rollwise import AGAIN, END, LOSE, PASS, WIN, Game, build, evaluate, solve
 from rollwise.environments import GameEnv, GameVectorEnv, mean_reward
 from rollwise.games.pig import Pig
 
-pytestmark = pytest.mark.filterwarnings("ignore::rollwise.builders.interpreter.GrowthWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::rollwise.builders.growth.GrowthWarning")
 GOAL, SIDES, PRIZE, START = 4, 3, 1, 0
 
 

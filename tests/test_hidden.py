@@ -8,6 +8,7 @@ import pickle
 import random
 import re
 import tomllib
+import warnings
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from fractions import Fraction
@@ -23,6 +24,7 @@ from little_games import Lanes, Riddle
 
 import rollwise
 from rollwise import AGAIN, DRAW, END, LOSE, PASS, WIN, Game, payoff
+from rollwise.builders import growth
 from rollwise.cli import hidden_games
 from rollwise.cli.streams import ASKED
 from rollwise.documents.hidden import HiddenPlayed
@@ -42,7 +44,7 @@ from rollwise.games.liars_dice import Cups, LiarsDice
 from rollwise.games.rock_paper_scissors_dice import RockPaperScissorsDice
 from rollwise.games.simultaneous import SimultaneousHog, SimultaneousPig
 from rollwise.hidden import answer as answers
-from rollwise.hidden import solve
+from rollwise.hidden import reading, solve
 from rollwise.hidden.check import bounds, open_bounds
 from rollwise.hidden.learning import simulate
 from rollwise.hidden.reading import read
@@ -259,6 +261,7 @@ def test_the_stages_of_a_solution_are_reported():
     stages = list[str]()
     solve(KuhnPoker(), progress=lambda stage, *_: stages.append(stage))
     assert stages == [
+        "reading the rules, positions",
         "listing all histories",
         "solving the linear program",
         "looking for an answer in fractions",
@@ -834,6 +837,37 @@ def test_limits_are_kept():
     for limit in (10, 100):
         with pytest.raises(TooManyStates, match=f"more than {limit}"):
             solve(LiarsDice(sides=3), max_states=limit)
+
+
+def test_a_growing_field_is_named_and_lowers_the_limit(monkeypatch):
+    @dataclass(frozen=True)
+    class Banks(Game):
+        cap: int = 0  # none
+
+        def start(self):
+            return Cups((1,), (2,), 0)
+
+        def together(self, s):
+            return range(2), range(2)
+
+        def outcomes(self, s, pair):
+            yield 1, WIN if pair[0] == pair[1] else LOSE, s
+            higher = s.bid + 1 + pair[0]
+            yield 1, AGAIN, s._replace(bid=min(higher, self.cap or higher))
+
+    monkeypatch.setattr(reading, "SMALL", 100)
+    monkeypatch.setattr(reading, "LIMIT", 10_000)
+    stages = []
+    with (
+        pytest.warns(growth.GrowthWarning, match="the field bid grows: it rises to"),
+        pytest.raises(TooManyStates, match=r"more than 1,000 positions; the field bid goes"),
+    ):
+        read(Banks(), progress=lambda *stage: stages.append(stage))
+    assert [done for _, done, _ in stages] == [0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(read(Banks(cap=5_000)).states) == 5_001
+        assert len(read(Banks(cap=50)).states) == 51
 
 
 def test_given_policies_prove_no_more_than_their_best_responses_leave():

@@ -23,8 +23,9 @@ from rollwise import AGAIN, END, PASS, Game, payoff
 from rollwise.analysis.length_range import length_range
 from rollwise.analysis.reaching import reach
 from rollwise.answer.unbounded import finite
-from rollwise.builders import interpreter, limits
-from rollwise.builders.interpreter import GrowthWarning, Interpreter, endless_growth
+from rollwise.builders import growth, limits
+from rollwise.builders.growth import GrowthWarning, growth_of
+from rollwise.builders.interpreter import Interpreter
 from rollwise.builders.rules import Rules
 from rollwise.documents.model import text_of
 from rollwise.documents.played import length_document
@@ -36,7 +37,7 @@ from rollwise.proofs.check_rules import Claims
 from rollwise.proofs.remainder import Rest, Unproved, WorthMore, check_rest, prove_rest
 from rollwise.then import is_over, payoff_of
 
-pytestmark = pytest.mark.filterwarnings("ignore::rollwise.builders.interpreter.GrowthWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::rollwise.builders.growth.GrowthWarning")
 STOP, ROLL = range(2)
 
 
@@ -541,14 +542,14 @@ def test_a_growing_field_lowers_the_limit_of_compiled_rules_each_time(monkeypatc
 
 def test_growth_does_not_depend_on_the_speed_of_the_computer(monkeypatch):
     """A limit on the outcomes looked at decides; the time is for slow rules alone."""
-    monkeypatch.setattr(interpreter, "LONGEST", 600.0)
+    monkeypatch.setattr(growth, "LONGEST", 600.0)
     rules = Rules(OneDie())
     trial = Interpreter(rules, rules.few_roots(100), 1_000)
     trial.run(stop_after=100)
-    told = endless_growth(rules, trial.states)
+    told = growth_of(rules, trial.states)
     assert "in a play of 20,000 moves" in told.fault
-    monkeypatch.setattr(interpreter, "MOST_LOOKED_AT", 7_000)  # seven for each position
-    assert "in a play of 1,000 moves" in endless_growth(rules, trial.states).fault
+    monkeypatch.setattr(growth, "MOST_LOOKED_AT", 7_000)  # seven for each position
+    assert "in a play of 1,000 moves" in growth_of(rules, trial.states).fault
 
 
 class Step(NamedTuple):

@@ -10,8 +10,7 @@ import re
 import sys
 import traceback
 from collections import ChainMap
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import cache, reduce
 from operator import index
 from pathlib import Path
@@ -49,20 +48,6 @@ def shown(value: object) -> str:
         raise
     except BaseException:
         return f"a {type(value).__name__} that can't be shown"
-
-
-@contextmanager
-def failing(kind: type[Exception], what: str) -> Iterator[None]:
-    """Turn an exception of users' code into one of this kind that names part and cause.
-
-    An exception of this kind names them already.
-    """
-    try:
-        yield
-    except (*PASSED_ON, kind):
-        raise
-    except BaseException as error:
-        raise kind(f"{what}: {fault_text(error)}") from error
 
 
 def whole(value: object) -> int:

@@ -22,7 +22,8 @@ from rollwise.answer.certified import solve_and_certify
 from rollwise.builders import build, limits
 from rollwise.builders.building import warn_outside
 from rollwise.builders.compiled.reads import was_large
-from rollwise.builders.interpreter import GrowthWarning, Interpreter, endless_growth
+from rollwise.builders.growth import GrowthWarning, growth_of
+from rollwise.builders.interpreter import Interpreter
 from rollwise.builders.remembered import remembered
 from rollwise.builders.rules import Rules
 from rollwise.derive.derived_game import with_methods
@@ -154,7 +155,7 @@ def _capped(game: Game) -> Game | None:
         more = True  # also if a number becomes too large for a field
         with suppress(RulesError):
             more = trial.run(stop_after=limits.SMALL, patience=limits.PATIENCE)
-        if not more or not endless_growth(rules, trial.states):
+        if not more or not growth_of(rules, trial.states):
             return None
     except RollwiseError as error:  # the builder tells
         if is_endless(error):

@@ -30,7 +30,8 @@ from rollwise.machine.switches import jit_disabled
 from rollwise.numbers.given import whole_number
 
 if TYPE_CHECKING:
-    from rollwise.builders.interpreter import Growth, Interpreter
+    from rollwise.builders.growth import Growth
+    from rollwise.builders.interpreter import Interpreter
 
 Mode = Literal["auto", "interpreted", "compiled"]
 Progress = Callable[[str, int, int | None], None]
@@ -222,20 +223,15 @@ class _Building:
     def _goes_on(self, trial: Interpreter) -> bool:
         """Whether a game is larger than a trial; if so, warn about growing fields."""
         more = trial.run(stop_after=limits.SMALL, patience=limits.PATIENCE, progress=self._report)
-        from rollwise.builders.interpreter import GrowthWarning, endless_growth
+        from rollwise.builders.growth import growth_of
 
-        if more and (growth := endless_growth(self.rules, trial.states)):
+        if more and (growth := growth_of(self.rules, trial.states)):
             self.growth = _GROWING[reads_of(self.rules).whole_key.text] = growth
             proved = spelled(
                 python=". rollwise.solve(game).game has a proved cap, if there is one",
                 command_line="",
             )
-            warn_outside(
-                f"{self.rules.game.name}: {growth.fault}. If nothing ends it, the states have no "
-                f"end either: {growth.remedy}{proved}. The search for states goes on up to its "
-                "limit",
-                GrowthWarning,
-            )
+            warn_of_growth(self.rules.game, growth, proved)
         return more
 
     def by_compiled_rules(self, or_by_python: bool) -> Arrays | None:
@@ -316,6 +312,17 @@ def is_compiled(rules: Rules) -> bool:
     from rollwise.builders.compiled.compiling import is_in_process
 
     return is_in_process(rules)
+
+
+def warn_of_growth(game: Game, growth: Growth, more: str = "") -> None:
+    """Warn of a field that grows; `more` follows the remedy."""
+    from rollwise.builders.growth import GrowthWarning
+
+    warn_outside(
+        f"{game.name}: {growth.fault}. If nothing ends it, the states have no end either: "
+        f"{growth.remedy}{more}. The search for states goes on up to its limit",
+        GrowthWarning,
+    )
 
 
 def warn_outside(message: str, kind: type[Warning] = CompileWarning) -> None:

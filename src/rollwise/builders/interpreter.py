@@ -1,7 +1,6 @@
-"""The builder in Python: states are expanded one after the other, and fields that grow are noticed.
+"""The builder in Python: states are expanded one after the other.
 
-An `Interpreter` can pause, so that a game begins with a trial. If the trial ends before the states
-do, plays that raise the fields are followed: `endless_growth` warns of fields that no rule stops.
+An `Interpreter` can pause, so that a game begins with a trial.
 """
 
 from __future__ import annotations
@@ -11,8 +10,7 @@ import time
 from array import array
 from collections.abc import Callable
 from itertools import chain
-from operator import mul
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -25,10 +23,9 @@ from rollwise.builders.expand import (
     situations_in,
     throws_in,
 )
-from rollwise.builders.limits import LOOKED_AT, growths, too_many_states
+from rollwise.builders.limits import LOOKED_AT, too_many_states
 from rollwise.builders.rules import Rules, Situation
 from rollwise.errors import RulesError
-from rollwise.graph.layout import MOST
 from rollwise.machine.endless import watched
 
 # Rules are asked about all states twice, unless this takes longer than both LONGEST_ASKED_AGAIN
@@ -284,121 +281,3 @@ def as_weights(weights: list[int | float]) -> np.ndarray:
     """Weights as int64, or as float64 if any is a float."""
     whole = all(isinstance(weight, int) for weight in weights)
     return np.array(weights, np.int64 if whole else np.float64)
-
-
-STEPS = 20_000  # of one play
-# For all plays together: the outcomes looked at, and the seconds, which only slow rules need.
-MOST_LOOKED_AT, LONGEST = 150_000, 3.0
-FEW = 200  # a play cut off earlier, or with fewer rises of a field, is no evidence
-WAITS = 10  # successive moves that raise no field: a turn may pass round the table
-
-
-class GrowthWarning(UserWarning):
-    """A field kept rising. The game may have infinitely many states."""
-
-
-class Growth(NamedTuple):
-    """A field with endless growth along a play, as a fault and its remedy in words."""
-
-    fault: str
-    remedy: str
-    field: str
-
-
-def endless_growth(rules: Rules, states: np.ndarray) -> Growth | None:
-    """The field with endless growth along a play; None if none is found.
-
-    First come plays that raise or lower one field, then a play that raises all rising fields
-    together, such as two scores that change places at each pass. A field that may still end at a
-    parameter of the game gets no warning.
-
-    Parameters
-    ----------
-    states : (n_states, n_fields) int32
-        Some of the states found, in their order.
-    """
-    if rules.pool is not None:  # its turns take too long to follow
-        return None
-    parameters = [abs(p) for p in rules.game.parameters.values() if type(p) is int]
-    looked_at, began = 0, time.perf_counter()
-
-    def may_look_at(outcomes: int) -> bool:
-        nonlocal looked_at
-        looked_at += outcomes
-        return looked_at < MOST_LOOKED_AT and time.perf_counter() - began < LONGEST
-
-    growth, rows = growths(states), states.astype(np.int64)
-    rising = [f for f in np.argsort(-growth, kind="stable").tolist() if growth[f] > 1]
-    one = np.identity(rows.shape[1], np.int64)
-    half = rows[: len(rows) // 2 + 1]
-    # A field is followed up or down if the later half of the states goes further than the first.
-    aims = [
-        aim for f in rising for aim in (one[f], -one[f]) if (rows @ aim).max() > (half @ aim).max()
-    ]
-    for aim in [*aims, one[rising].sum(axis=0)] if len(rising) > 1 else aims:
-        first = rows[np.argmax(rows @ aim)].tolist()
-        play = _follow(rules, first, aim.tolist(), may_look_at)
-        if play is None:
-            continue
-        moves, numbers = play
-        field = max(rising, key=lambda f: abs(numbers[f] - first[f]) * abs(aim[f]))
-        reached, name = numbers[field], rules.field_names[field]
-        if abs(reached) > max(parameters, default=0):
-            verb, end = ("rises", "min") if reached > first[field] else ("falls", "max")
-            return Growth(
-                f"the field {name} grows: it {verb} to {reached:,} in a play of {moves:,} moves, "
-                "which no rule has ended",
-                f"let the game end where {name} is large, or cap it with {end}()",
-                name,
-            )
-    return None
-
-
-def _follow(
-    rules: Rules, first: list[int], aim: list[int], may_look_at: Callable[[int], bool]
-) -> tuple[int, list[int]] | None:
-    """The play that raises a weighted sum of fields most at each move; None if it ends.
-
-    It is given by its number of moves, and the numbers of its last state.
-    No state is repeated. Among moves with equal sums, the largest sum of absolute fields
-    decides. A play beyond 32 bits counts as one without an end.
-
-    Parameters
-    ----------
-    first, aim : list of int
-        The numbers of the state, and the weights of the fields in the sum.
-    may_look_at : callable
-        Whether the play may go on, after a number of further outcomes.
-    """
-
-    def rank(state: Any) -> tuple[int, int]:
-        numbers = rules.layout.numbers(state)
-        return sum(map(mul, numbers, aim)), sum(map(abs, numbers))
-
-    state = rules.layout.state(first)
-    best, raises, waits, seen, outcomes = rank(state)[0], 0, 0, {state}, 0
-    try:
-        with watched():
-            while len(seen) <= STEPS and best <= MOST and may_look_at(outcomes):
-                found = [
-                    next_state
-                    for at in situations_in(rules, state)
-                    for action in expand(rules, at)
-                    for next_state in action.next_states
-                ]
-                outcomes = len(found)
-                after = {s for s in found if s is not None and s not in seen}
-                if not after:
-                    return None
-                state = max(after, key=rank)
-                seen.add(state)
-                reached = rank(state)[0]
-                waits = 0 if reached > best else waits + 1
-                if waits > WAITS:
-                    return None
-                raises += reached > best
-                best = max(best, reached)
-    except (RulesError, TypeError):  # the builder reports this if it reaches the state
-        return None
-    goes_on = raises >= FEW or best > MOST
-    return (len(seen) - 1, list(rules.layout.numbers(state))) if goes_on else None

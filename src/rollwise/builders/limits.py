@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Container, Sequence
 
 import numpy as np
 
@@ -111,28 +112,31 @@ def too_many_states(
     return TooManyStates(
         f"{rules.game.name}: more than {most}; {expanded:,} were "
         f"expanded, {n_states:,} found and more to come (about {memory} for the ones "
-        f"found){what_grows(rules, states)}",
+        f"found){what_grows(rules.field_names, field_words(rules.game), states)}",
         f". Smaller parameters or a smaller state help; {more_states()} raises "
         f"the limit{rules.or_by_layers}",
     )
 
 
-def what_grows(rules: Rules, states: np.ndarray) -> str:
+def what_grows(names: Sequence[str], words: Container[str], states: np.ndarray) -> str:
     """A phrase about the field with the largest growth of its range; empty without growth.
 
     Parameters
     ----------
-    states : (n_states, n_fields) int32
+    names : sequence of str
+        The fields.
+    words : container of str
+        The fields that are enumerations, which have an end.
+    states : (n_states, n_fields) int
         In the order of discovery.
     """
-    growth, words = growths(states), field_words(rules.game)
-    growth[[name in words for name in rules.field_names]] = 1  # an enumeration has an end
-    field = int(np.argmax(growth))
-    if growth[field] == 1:
+    growth = growths(states)
+    growth[[name in words for name in names]] = 1
+    if growth.max(initial=1) == 1:
         return ""
+    field = int(np.argmax(growth))
     low, high = states[:, field].min(), states[:, field].max()
-    name = rules.field_names[field]
-    return f"; the field {name} goes from {low:,} to {high:,} so far, and grows"
+    return f"; the field {names[field]} goes from {low:,} to {high:,} so far, and grows"
 
 
 def growths(states: np.ndarray) -> np.ndarray:

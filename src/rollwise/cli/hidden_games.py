@@ -278,10 +278,10 @@ def check(game: Game) -> None:
     from rollwise.hidden.check import never_ends
     from rollwise.hidden.tree import check_ends, unfold
 
-    with working("reading the rules"):
+    with Progress() as progress:
         found, error = "", None
         try:
-            positions = read(game, ASKED.max_states)
+            positions = read(game, ASKED.max_states, progress.listener)
             found = how_many(len(positions.states), "position")
             if positions.is_hidden:
                 check_ends(positions)

@@ -673,7 +673,7 @@ def solve(
     if tolerance is not None:
         tolerance = positive_number("tolerance", tolerance)
     stages = {"read": time.perf_counter()}
-    positions = read(game, max_states) if positions is None else positions
+    positions = read(game, max_states, progress) if positions is None else positions
     stages["solve"] = time.perf_counter()
     if not positions.is_hidden:
         plan = solve_positions(positions)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from rollwise.boards import Board
 from rollwise.builders.compiled.cache_key import require_certain
+from rollwise.builders.limits import LESS_IF_GROWING, what_grows
 from rollwise.builders.rules import YIELDED as OF_RULES
 from rollwise.builders.rules import instead_of
 from rollwise.errors import PolicyError, RulesError, TooManyStates, UsageError, spelled
@@ -26,7 +27,7 @@ from rollwise.faults import shown, whole
 from rollwise.game import Game, outcomes_rule, require_game
 from rollwise.graph.layout import field_words
 from rollwise.graph.naming import in_fields, state_text, title_of
-from rollwise.machine.endless import running
+from rollwise.machine.endless import running, watched
 from rollwise.then import (
     AGAIN,
     DRAW,
@@ -54,6 +55,9 @@ YIELDED = {
 }
 ENDED = -1  # the target of an outcome that ends the game
 LIMIT = 2_000_000  # positions, unless a limit is given
+SMALL = 20_000  # positions after which growing fields are looked for
+MOST = 1 << 61
+AT_ONCE = 1_000  # positions between two reports of progress
 KNOWN = 50_000  # positions whose visible fields are held in memory
 
 
@@ -223,7 +227,7 @@ def named_fields(game: Game, state: Any) -> dict[str, Any]:
 def visible_part(game: Game, state: Any) -> dict[str, Any]:
     """The fields of a state that the mover sees, by name."""
     fields = named_fields(game, state)
-    with running(RulesError, f"{game.name}: hidden({state_text(fields)})"):
+    with running(RulesError, lambda: f"{game.name}: hidden({state_text(fields)})"):
         given: Any = game.hidden(state)
         is_one = isinstance(given, str) or not isinstance(given, Iterable)
         unseen = (given,) if is_one else tuple(given)
@@ -295,13 +299,20 @@ def require_class(game: Game) -> None:
                 ) from None
 
 
-def read(game: Game, limit: int | None = None) -> Positions:
+def read(
+    game: Game,
+    limit: int | None = None,
+    progress: Callable[[str, int, int | None], None] | None = None,
+) -> Positions:
     """Read the rules of a game, from the start on.
 
     Parameters
     ----------
     limit : int, optional
-        The most positions, 2,000,000 unless given.
+        The most positions, 2,000,000 unless given, or 200,000 if a field grows without an end in
+        sight. A warning names that field.
+    progress : callable, optional
+        Called with a stage and the number of positions read so far.
 
     Raises
     ------
@@ -310,14 +321,22 @@ def read(game: Game, limit: int | None = None) -> Positions:
     TooManyStates, UsageError
     """
     require_class(game)
-    return _Reading(game, limit or LIMIT).run()
+    with watched():  # once for all rules
+        return _Reading(game, limit, progress).run()
 
 
 class _Reading:
     """A breadth-first walk over the states."""
 
-    def __init__(self, game: Game, limit: int) -> None:
-        self.game, self.limit = game, limit
+    def __init__(
+        self,
+        game: Game,
+        limit: int | None = None,
+        progress: Callable[[str, int, int | None], None] | None = None,
+    ) -> None:
+        self.game, self.limit, self.is_given = game, limit or LIMIT, limit is not None
+        self.progress = progress or (lambda *_: None)
+        self.outcomes = outcomes_rule(game)
         self.numbers: dict[Any, int] = {}
         self.states: list[Any] = []
         self.sights: dict[Any, int] = {}
@@ -336,7 +355,11 @@ class _Reading:
         rewards: list[Any] = []
         first_choice, first_outcome, rows = [0], [0], list[tuple[Any, Any, int, int]]()
         # breadth first: `_number` appends a new state to the list that is read here
-        for state in _growing(self.states):
+        for number, state in enumerate(_growing(self.states)):
+            if number % AT_ONCE == 0:
+                self.progress("reading the rules, positions", number, None)
+            if number == SMALL:
+                self._look_for_growth()
             kind, menu, choices = self._choices(state)
             kinds.append(kind)
             menus.append(menu)
@@ -369,13 +392,47 @@ class _Reading:
         if number == len(self.states):
             self._require_numbers(state)
             if number == self.limit:
+                rows, names = self._rows()
+                grows = what_grows(names, field_words(self.game), rows)
                 raise TooManyStates(
-                    f"{self.game.name} has more than {self.limit:,} positions",
+                    f"{self.game.name} has more than {self.limit:,} positions{grows}",
                     "; allow more with "
                     + spelled(python="max_states=N", command_line="--max-states N"),
                 )
             self.states.append(state)
         return number
+
+    def _rows(self) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+        """The fields with one number, of the states so far: (n_states, n_fields), and names."""
+        names = [f for f in self.fields if not isinstance(getattr(self.states[0], f), tuple)]
+        columns = [[clipped(getattr(state, name)) for state in self.states] for name in names]
+        return np.array(columns, np.int64).reshape(len(names), -1).T, tuple(names)
+
+    def _look_for_growth(self) -> None:
+        """Warn of a field that grows, and lower the limit unless one was given."""
+        from rollwise.builders.building import warn_of_growth
+        from rollwise.builders.growth import Moves, endless_growth
+
+        rows, names = self._rows()
+
+        def numbers(state: Any) -> list[int]:
+            return [clipped(getattr(state, name)) for name in names]
+
+        def after(state: Any) -> list[Any]:
+            _, _, choices = self._choices(state)
+            return [
+                next_state if then in ON or not is_over(then) else None
+                for _, outcomes, _ in choices
+                for _, then, next_state in outcomes
+            ]
+
+        parameters = self.game.parameters.values()
+        moves = Moves(names, numbers, after)
+        growth = endless_growth(moves, rows, parameters, self.states.__getitem__)
+        if growth is not None:
+            warn_of_growth(self.game, growth)
+            if not self.is_given:
+                self.limit //= LESS_IF_GROWING
 
     def _require_numbers(self, state: Any) -> None:
         """Refuse a state with a field that is neither a whole number nor a tuple of them."""
@@ -394,15 +451,16 @@ class _Reading:
 
     def _listed(self, state: Any, name: str, rule: Callable[..., Any], *more: Any) -> list[Any]:
         """The result of a rule of this name as a list."""
-        text = state_text(named_fields(self.game, state))
-        words = f"({text}{''.join(f', {shown(m)}' for m in more)})"
-        with running(RulesError, f"{self.game.name}: {name}{words}"):
+
+        def where() -> str:
+            text = state_text(named_fields(self.game, state))
+            return f"{self.game.name}: {name}({text}{''.join(f', {shown(m)}' for m in more)})"
+
+        with running(RulesError, where):
             given: Iterable[Any] | None = rule(state, *more)
             if given is not None:
                 return list(given)
-        raise RulesError(
-            f"{self.game.name}: {name}{words} gives None; it should yield {YIELDED[name]}"
-        )
+        raise RulesError(f"{where()} gives None; it should yield {YIELDED[name]}")
 
     def _actions(self, state: Any, given: Iterable[Any]) -> tuple[int, ...]:
         actions: tuple[int, ...] = ()
@@ -447,7 +505,7 @@ class _Reading:
                 reward = game.reward(state, action)
             if reward is None:
                 self._refuse(state, words, "reward() gives None (it is a number, 0 for no points)")
-            outcomes = self._listed(state, "outcomes", outcomes_rule(game), action)
+            outcomes = self._listed(state, "outcomes", self.outcomes, action)
             choices.append((words, outcomes, reward))
         return TOGETHER if pair else MOVE, menu, choices
 
@@ -508,6 +566,11 @@ class _Reading:
             turn = int(then) if then in ON else int(seats_on(then, 2))
             found.append((weight, 0, self._number(after), turn))
         return found
+
+
+def clipped(number: Any) -> int:
+    """A whole number of at most 2^61, and of at least -2^61."""
+    return max(-MOST, min(int(number), MOST))
 
 
 def _growing(items: list[Any]) -> Iterable[Any]:

@@ -10,10 +10,11 @@ import ctypes
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from types import TracebackType
 
-from rollwise.faults import failing
+from rollwise.faults import PASSED_ON, fault_text
 from rollwise.machine.interrupts import start
 
 LOOKS, SECONDS_BETWEEN = 10, 1.0  # the longest time of a rule, in looks at the clock
@@ -61,9 +62,9 @@ class _Clock:
 
     def enter(self, caller: int) -> bool:
         """Watch a thread; return whether it was watched before."""
+        if caller in self._stalls:  # only the thread itself changes this
+            return True
         with self._lock:
-            if caller in self._stalls:
-                return True
             if not self._looks:
                 start(threading.Thread(target=self._look, daemon=True))
                 self._looks = True
@@ -112,8 +113,35 @@ def is_endless(error: BaseException) -> bool:
     return isinstance(error.__cause__, TakesTooLong)
 
 
-@contextlib.contextmanager
-def running(kind: type[Exception], what: str) -> Iterator[None]:
-    """As `rollwise.faults.failing`; code without an end is stopped."""
-    with failing(kind, what), watched():
-        yield
+class running:
+    """Turn an exception of users' code into one of a kind that names part and cause.
+
+    An exception of this kind names them already. Code without an end is stopped.
+
+    Parameters
+    ----------
+    kind : type of Exception
+    what : str or callable
+        The part; a callable makes the text if it is needed.
+    """
+
+    def __init__(self, kind: type[Exception], what: str | Callable[[], str]) -> None:
+        self._kind, self._what = kind, what
+
+    def __enter__(self) -> None:
+        CALLS.begun += 1
+        self._caller = threading.get_ident()
+        self._within = _CLOCK.enter(self._caller)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if not self._within:
+            _CLOCK.leave(self._caller)
+        if error is None or isinstance(error, (*PASSED_ON, self._kind)):
+            return
+        what = self._what if isinstance(self._what, str) else self._what()
+        raise self._kind(f"{what}: {fault_text(error)}") from error
