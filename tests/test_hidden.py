@@ -878,3 +878,11 @@ def test_given_policies_prove_no_more_than_their_best_responses_leave():
         assert other.low <= answer.value <= other.high
         assert "gains by another strategy (proved" not in str(other)
         assert answer.with_policies(("optimal", "optimal")).low == answer.low
+
+
+def test_chances_to_win_say_what_a_draw_counts():
+    half = "before rounding; a draw is half a win)"
+    for command in ("evaluate", "simulate"):
+        told = output(command, "dice-goofspiel", "cards=2", "sides=2", "--policy", "optimal")
+        assert half in told
+        assert half not in output(command, "rock-paper-scissors-dice", "--policy", "optimal")

@@ -32,6 +32,7 @@ from rollwise.documents.hidden import (
     situation_row,
     solved_document,
     table_of,
+    unit_facts,
     unit_of,
 )
 from rollwise.documents.model import Rows
@@ -176,7 +177,7 @@ def evaluate(game: Game, policy: str, against: str | None) -> None:
         HiddenEvaluated.on(
             game,
             kind="certified",
-            unit=unit_of(answer),
+            **unit_facts(answer),
             value=value,
             error_bound=bound,
             policy=policy,
@@ -227,7 +228,7 @@ def simulate(
         HiddenMatch.on(
             game,
             kind="estimated",
-            unit=unit_of(answer),
+            **unit_facts(answer),
             value=mean,
             standard_error=error if np.isfinite(error) else None,
             error_bound=bound,

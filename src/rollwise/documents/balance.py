@@ -334,7 +334,7 @@ class Balanced(GameDocument, frozen=True, kw_only=True, tag="rollwise/balance/1"
         sign = "+" if value > 0 else ""
         gets = self._worth(value, f"gets {sign}", "wins ")
         has_luck, of = luck > as_number(self.luck.error_bound), "the result"
-        edge = f"{self.edge:+z.4f}"
+        edge = f"{self.edge:z.4f}"
         ahead = f"behind by {edge[1:]}" if edge.startswith("-") else f"ahead by {edge}"
         yield "first player", f"{gets}: {ahead} of the luck of a game" if has_luck else gets
         if several:

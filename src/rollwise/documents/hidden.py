@@ -163,24 +163,29 @@ class Worth(InPayoffs, frozen=True, kw_only=True):
 
     value: Annotated[Value, about("the first player's expected payoff: 1 a win, -1 a loss")]
     error_bound: Maybe[Bound] = UNSET
+    draws: Annotated[bool, about("whether games can be drawn; a draw is half a win")]
 
     @property
     def is_stake(self) -> bool:
         """Whether payoffs differ from wins, losses and draws."""
         return self.unit != "win probability"
 
-    def worth_text(self, draws: bool = False) -> str:
+    @property
+    def about_draws(self) -> str:
+        """The words behind a chance to win."""
+        return about_draws(self.draws and not self.is_stake)
+
+    def worth_text(self) -> str:
         """The payoff with its bound: "wins 51 % (certified ± ...)"."""
         written = certified if self.is_stake else chance
         worth = written(self.value, as_number(self.error_bound))
         verb = "gets on average" if self.is_stake else "wins"
-        return f"{verb} {worth.number} ({worth.sure}{about_draws(draws and not self.is_stake)})"
+        return f"{verb} {worth.number} ({worth.sure}{self.about_draws})"
 
 
 class HiddenSolved(Worth, frozen=True, kw_only=True, tag="rollwise/solve/hidden/1"):
     """The value of a game with hidden dice or simultaneous choices."""
 
-    draws: bool
     value_exact: Annotated[Maybe[str], about("a fraction")] = UNSET
     exploitability: Annotated[
         Number, about("the most that both players together gain by best responses; proved")
@@ -200,11 +205,11 @@ class HiddenSolved(Worth, frozen=True, kw_only=True, tag="rollwise/solve/hidden/
             worth = f"gets on average {self.value_exact} (exact)"
             if not self.is_stake:
                 share = win_probability(Fraction(str(self.value_exact)))
-                about = about_draws(self.draws)
-                worth = f"wins {share} of the games, {100 * float(share):.6g} % (exact{about})"
+                percent = f"{100 * float(share):.6g} % (exact{self.about_draws})"
+                worth = f"wins {share} of the games, {percent}"
             yield f"  the first player {worth}"
         else:
-            yield f"  the first player {self.worth_text(self.draws)}"
+            yield f"  the first player {self.worth_text()}"
         if not self.is_stake and not self.value_exact:
             number = certified(self.value, as_number(self.error_bound))
             yield f"  value {number.number} ({number.sure})"
@@ -430,7 +435,7 @@ class HiddenMatch(Worth, frozen=True, kw_only=True, tag="rollwise/simulate/hidde
         yield f"  {how_many(self.games, 'game')}, seed {self.seed}; estimated (± standard error)"
         written = certified if self.is_stake else chance
         expected = written(self.expected, as_number(self.error_bound))
-        yield f"  expected: {expected.number} ({expected.sure})"
+        yield f"  expected: {expected.number} ({expected.sure}{self.about_draws})"
 
 
 class LearnedPoint(Part, frozen=True):
@@ -493,13 +498,24 @@ def worth_facts(answer: Answer) -> dict[str, Any]:
     """The value of an answer, and its precision."""
     return {
         "kind": kind_of(answer),
-        "unit": unit_of(answer),
+        **unit_facts(answer),
         "value": answer.value,
         "error_bound": answer.error_bound,
         "value_exact": str(answer.low) if answer.is_exact else UNSET,
         "exploitability": exploitability_of(answer),
         "positions": len(answer.positions.states),
     }
+
+
+def unit_facts(answer: Answer) -> dict[str, Any]:
+    """The unit of values, and whether games can be drawn."""
+    return {"unit": unit_of(answer), "draws": has_draws(answer)}
+
+
+def has_draws(answer: Answer) -> bool:
+    """Whether a play can end with 0."""
+    positions = answer.positions
+    return bool(((positions.targets < 0) & (positions.payoffs == 0)).any())
 
 
 def unit_of(answer: Answer) -> str:
@@ -517,12 +533,6 @@ def kind_of(answer: Answer) -> str:
 def exploitability_of(answer: Answer) -> float:
     """The proved bound on the gain of both players together, rounded up."""
     return 0.0 if answer.is_exact else 2 * answer.error_bound
-
-
-def has_draws(answer: Answer) -> bool:
-    """Whether a play can end with 0."""
-    positions = answer.positions
-    return bool(((positions.targets < 0) & (positions.payoffs == 0)).any())
 
 
 def rows_of(answer: Answer, situations: Sequence[Situation]) -> list[SituationRow]:
@@ -557,7 +567,6 @@ def solved_document(answer: Answer) -> HiddenSolved:
     return HiddenSolved.on(
         answer.game,
         **worth_facts(answer),
-        draws=has_draws(answer),
         method=answer.method,
         iterations=answer.iterations or UNSET,
         histories=answer.n_histories if is_hidden else UNSET,
