@@ -881,7 +881,7 @@ def test_given_policies_prove_no_more_than_their_best_responses_leave():
 
 
 def test_chances_to_win_say_what_a_draw_counts():
-    half = "before rounding; a draw is half a win)"
+    half = "; a draw is half a win)"
     for command in ("evaluate", "simulate"):
         told = output(command, "dice-goofspiel", "cards=2", "sides=2", "--policy", "optimal")
         assert half in told
