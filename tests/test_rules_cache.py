@@ -355,6 +355,9 @@ def test_edits_of_words_and_comments_leave_the_key(tmp_path):
     for words, others in (("far away", "near"), ('"go"', '"run"'), ("of all kinds", "of many")):
         assert key_of_sheet(path, CLASSES.replace(words, others)) == known
     assert key_of_sheet(path, f"# A note.\n\n{CLASSES}") == known
+    rule = "def outcomes(self, s, action):"
+    one, other = (CLASSES.replace(rule, f'{rule}\n        "{words}"') for words in ("Go", "Walk"))
+    assert key_of_sheet(path, one) == key_of_sheet(path, other)
     assert key_of_sheet(tmp_path / "other.py", CLASSES) == known
 
 

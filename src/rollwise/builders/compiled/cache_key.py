@@ -260,7 +260,7 @@ class _Encoder:
         variables = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
         counts = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount)
         handlers = getattr(code, "co_exceptiontable", b"")
-        parts = [code.co_code, handlers, variables, counts, code.co_flags, code.co_consts]
+        parts = [code.co_code, handlers, variables, counts, code.co_flags, _constants(code)]
         return _joined("code", map(self.encoded, parts))
 
     def _function(self, function: types.FunctionType) -> bytes:
@@ -499,6 +499,16 @@ def _reading(name: str, value: Any, names: set[str]) -> str:
         used = sorted(names & changing)
         return f"{name}.{used[0]}" if used else ""
     return name if getattr(value, "__name__", "") in changing else ""
+
+
+def _constants(code: types.CodeType) -> tuple[Any, ...]:
+    """The constants of a function, but for a docstring that it doesn't read."""
+    first = code.co_consts[:1]
+    if code.co_name.startswith("<") or not first or not isinstance(first[0], str):
+        return code.co_consts
+    steps = dis.get_instructions(code)
+    is_read = any(step.opcode in dis.hasconst and step.arg == 0 for step in steps)
+    return code.co_consts if is_read else (None, *code.co_consts[1:])
 
 
 def _is_loaded(code: types.CodeType, name: str) -> bool:
