@@ -44,7 +44,7 @@ from rollwise.games.liars_dice import Cups, LiarsDice
 from rollwise.games.rock_paper_scissors_dice import RockPaperScissorsDice
 from rollwise.games.simultaneous import SimultaneousHog, SimultaneousPig
 from rollwise.hidden import answer as answers
-from rollwise.hidden import reading, solve
+from rollwise.hidden import program, reading, solve
 from rollwise.hidden.check import bounds, open_bounds
 from rollwise.hidden.learning import simulate
 from rollwise.hidden.reading import read
@@ -886,3 +886,23 @@ def test_chances_to_win_say_what_a_draw_counts():
         told = output(command, "dice-goofspiel", "cards=2", "sides=2", "--policy", "optimal")
         assert half in told
         assert half not in output(command, "rock-paper-scissors-dice", "--policy", "optimal")
+
+
+def test_a_range_that_no_optimal_strategy_reaches_takes_one_linear_program(monkeypatch):
+    answer = solve(LiarsDice(sides=3))
+    programs, least = list[int](), program.Face._least
+    monkeypatch.setattr(
+        program.Face,
+        "_least",
+        lambda face, cost, parent: programs.append(parent) or least(face, cost, parent),
+    )
+    n_avoided = 0
+    for situation in answer.situations():
+        programs.clear()
+        if answer.ranges(situation):
+            assert len(programs) >= 2 * len(situation.names)
+        elif len(programs) == 1:
+            n_avoided += 1
+            assert programs == [0]
+            assert situation.reach < program.RAREST
+    assert n_avoided > 20

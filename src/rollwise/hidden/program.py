@@ -208,12 +208,21 @@ class Face:
         self.limits: list[tuple[float | None, float | None]]
         self.limits = [(0.0, None)] * own.n_sequences
         self.limits += [(None, None)] * (n - own.n_sequences)
+        self._weights = {0: 1.0}
+
+    def _most(self, parent: int) -> float:
+        """The largest weight of a sequence in an optimal plan."""
+        if parent not in self._weights:
+            cost = np.zeros(self.own.n_sequences)
+            cost[parent] = -1.0
+            self._weights[parent] = -self._least(cost, 0)
+        return self._weights[parent]
 
     def _least(self, cost: NDArray[np.float64], parent: int) -> float:
         """The least cost of an optimal plan, divided by the weight of a sequence; inf if none."""
         from scipy.optimize import linprog
 
-        limits = [*self.limits, (1.0, 1.0 / RAREST)]
+        limits = [*self.limits, (1.0, 1.0 / RAREST if parent else 1.0)]
         limits[parent] = (1.0, 1.0)
         found = linprog(
             np.pad(cost, (0, len(limits) - len(cost))),
@@ -238,7 +247,10 @@ class Face:
         They are those of optimal strategies whose own choices lead there.
         """
         begin, end = self.own.first[number : number + 2].tolist()
-        parent, ranges = int(self.own.parents[number]), []
+        parent, ranges = int(self.own.parents[number]), list[tuple[float, float]]()
+        # without such a plan the programs below have no answer, for which HiGHS may take minutes
+        if self._most(parent) < RAREST:
+            return []
         # the weight of the parent is 1, so the weight of a sequence is its probability
         for sequence in range(begin, end):
             cost = np.zeros(self.own.n_sequences)
