@@ -193,7 +193,8 @@ def unfold(positions: Positions, exact: bool = False, limit: int | None = None) 
         if nodes > limit:
             more = spelled(python="max_states=N", command_line="--max-states N")
             raise TooManyStates(
-                f"{positions.title} has more than {limit:,} histories", f"; allow more with {more}"
+                f"{positions.title} has more than {limit:,} histories",
+                f"; take fewer dice, cards or sides, or allow more with {more}",
             )
         base = last.copy()  # the sequence of the first action; for the player who doesn't choose, 0
         moves = positions.kinds[place] != DEAL
