@@ -599,3 +599,13 @@ def test_tune_solves_the_other_games_where_one_has_no_answer(tmp_path):
     assert [one["parameters"] for one in found["unsolved"]] == [{"least": "0"}]
     said = refusal("tune", "steps.py", "--vary", "least=0", cwd=tmp_path)
     assert said.startswith("rollwise: steps least=0: the players can go round")
+
+
+def test_wrong_use_names_the_help_page_of_its_command():
+    for typed, page in (
+        (("evaluate", "piglet", "--against"), "rollwise evaluate --help"),
+        (("solve", "piglet", "--tolerance", "x"), "rollwise solve --help"),
+        (("slove", "piglet"), "rollwise --help"),
+        (("solve", "piglet", "--max-states", "0"), "rollwise --help"),
+    ):
+        assert f"({page} says more)" in refusal(*typed)

@@ -19,7 +19,7 @@ from rollwise.graph.policies import Policy
 from rollwise.methods.result import Status
 from rollwise.methods.strategy_iteration import strategy_iteration
 from rollwise.methods.sweeping import greedy_actions
-from rollwise.then import PASS, WIN
+from rollwise.then import DRAW, PASS, WIN
 
 pytestmark = pytest.mark.kernels
 
@@ -146,6 +146,13 @@ def test_policies_that_never_end():
         evaluate(graph, wait)
     swept = evaluate(graph, wait, method="iterative", max_sweeps=10)
     assert swept.status is Status.SWEEP_LIMIT
+
+
+@pytest.mark.parametrize("method", ["exact", "iterative"])
+def test_a_value_of_zero_has_one_sign(method):
+    graph = assemble([[(0.0, [(1, DRAW, None)])]])
+    found = evaluate(graph, "random", method=method)
+    assert not np.signbit([found.values, found.values_second]).any()
 
 
 @pytest.mark.parametrize("starts", [0, [], [-1], [0.5], [(0, 0, 0)], ["start"]])

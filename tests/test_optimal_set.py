@@ -305,6 +305,16 @@ def test_the_figures_of_threes():
     assert [round(x, 3) for x in second] == [58.857, 59.205]
 
 
+def test_the_winner_of_a_tie_is_in_the_name_of_an_aim():
+    text = output("optimal", "threes", "dice=2", "--range", "win", "--range", "win:first")
+    assert [line.split("from")[0].strip() for line in text.splitlines() if "win" in line] == [
+        "win:",
+        "win:first:",
+    ]
+    assert "then most win:first: " in output("optimal", "threes", "dice=2", "--then", "win:first")
+    assert text.splitlines()[-1].count("%") == 3
+
+
 def test_the_frontier_of_wins_and_moves_against_every_policy():
     game = GamblersProblem(capital=2, goal=5)
     graph, found = build(game), frontier(game, "most:moves", tolerance=0.0)

@@ -858,3 +858,9 @@ def test_curves_of_a_graph_stay_inside_and_thrown_dice_are_told():
     box = plot(solve(TwoBoxes()), "graph", state=((1, 1), 2)).layout.meta["alt"]
     assert "thrown: " in box
     assert "throw 1 1" not in box
+
+
+def test_zeros_that_titles_of_maps_omit_are_told():
+    for game, told in ((Threes(dice=2), True), (SuperSix(sticks=4), False)):
+        alt = plot(solved(game), "value").layout.meta["alt"]
+        assert ("Fields that the title of a map doesn't name are 0." in alt) == told

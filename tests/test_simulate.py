@@ -85,6 +85,15 @@ def test_a_single_game_is_told_without_a_plural_and_without_an_infinite_error():
     assert "turns" in output("simulate", "piglet", "target=2", "--games", "2", "--policy", "random")
 
 
+def test_a_game_for_points_has_no_wins_and_no_opponent():
+    typed = ("threes", "dice=2", "--policy", "optimal", "--games", "4", "--json")
+    found = json.loads(output("simulate", *typed))
+    assert found["against"] is None
+    side = found["sides"][0]
+    assert [side[key] for key in ("wins", "draws", "losses")] == [None] * 3
+    assert sum(count for _, count in side["scores"]) == 4
+
+
 def test_policies_that_play_alike_have_the_names_that_were_typed():
     match = simulate(Toss(), "random", "optimal", games=4)
     assert (match.policy, match.against) == ("random", "optimal")

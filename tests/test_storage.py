@@ -95,6 +95,7 @@ def test_opening_a_file_runs_no_code(tmp_path, monkeypatch):
     Path("it-ran").unlink()
     with pytest.raises(SolutionFileError, match="'hidden', which isn't installed; give its rules"):
         rollwise.load("kept.parquet")
+    assert "verify kept.parquet rules.py:ClassName" in refusal("verify", "kept.parquet")
     for name in ("hidden.py:Hidden", "hidden.py", str(tmp_path / "hidden.py")):
         rewrite(Path("kept.parquet"), {"game": name, "reference": "hidden.py:Hidden"})
         with pytest.raises(SolutionFileError, match="isn't installed"):

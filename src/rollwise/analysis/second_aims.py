@@ -237,7 +237,8 @@ def first_share(solved: ContestSolution) -> Quantity:
     after = [Situation(1, i, 1) for i in range(len(scores))]
     held = np.array([solved.held[one] for one in after])
     bounds = np.array([solved.error_bounds[one] for one in after])
-    return of_scores("win", held, bounds, scores)
+    ties = solved.contest.ties
+    return of_scores("win" if ties == "shared" else f"win:{ties}", held, bounds, scores)
 
 
 @dataclass(frozen=True, eq=False)

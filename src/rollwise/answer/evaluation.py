@@ -420,7 +420,7 @@ class Evaluation(InWords):
             graph,
             *names,
             values[0],
-            values[-1] if alone else -values[-1],
+            values[-1] if alone else 0.0 - values[-1],  # one kind of zero
             spread[0],
             spread[-1],
             status=run.status,

@@ -366,7 +366,7 @@ def installed(path: Path, facts: dict[str, Any]) -> Game:
     except UnknownGame:
         say = spelled(
             python="give its rules as `game`",
-            command_line=f"give its rules, as in rollwise verify {path} rules.py",
+            command_line=f"give its rules, as in rollwise verify {path} rules.py:ClassName",
         )
         raise SolutionFileError(
             f"{path} was saved for the game {facts['game']!r}, which isn't installed; {say}"

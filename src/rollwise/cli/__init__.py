@@ -80,12 +80,12 @@ def _run() -> int:
         return 130
     except CLICK_EXCEPTION as error:
         # one line for a wrong use of options, as for every other mistake
-        name = error.ctx.info_name if error.ctx and error.ctx.parent else "COMMAND"
+        name = error.ctx.command_path if error.ctx else "rollwise"
         text = error.format_message()
         about = " ".join((getattr(getattr(error, "param", None), "help", None) or "").split())
         if text.startswith("Missing ") and about:
             text = f"{text.removesuffix('.')}: {about}"
-        say(f"{text} (rollwise {name} --help says more)")
+        say(f"{text} ({name} --help says more)")
         return int(error.exit_code)
     except MemoryError:
         say("out of memory; smaller parameters, a lower --max-states or more --memory help")

@@ -156,6 +156,7 @@ class _Command(_ConvertsLittle, typer.core.TyperCommand):
         try:
             rest: list[str] = super().parse_args(ctx, whole)
         except wrong_use as error:
+            error.ctx = error.ctx or ctx
             if hasattr(error, "possibilities"):  # there is no such option
                 _refuse_parameter(getattr(error, "option_name", ""), args)
             raise

@@ -163,8 +163,9 @@ class OptimalPolicies(GameDocument, frozen=True, kw_only=True, tag="rollwise/opt
 
 
 def _written(quantity: str) -> Callable[..., list[Printed]]:
-    """How the amounts of a quantity are written: ``win``, ``draw`` and ``score<=5`` in percent."""
-    return percents if re.fullmatch(r"(\w+ )?(win|draw|score\W+\d+)", quantity) else column
+    """The format of the amounts of a quantity: percent for ``win:first`` and ``score<=5``."""
+    is_chance = re.fullmatch(r"(\w+ )?(win(:[\w-]+)?|draw|score\W+\d+)", quantity)
+    return percents if is_chance else column
 
 
 def optimal_document(

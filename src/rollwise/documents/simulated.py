@@ -119,9 +119,9 @@ class PlayedSide(Part, frozen=True):
     first: str
     second: str | None
     games: int
-    wins: Annotated[int, about("of the first player")]
-    draws: int
-    losses: Annotated[int, about("of the first player")]
+    wins: Annotated[int | None, about("of the first player; null in a game for points")]
+    draws: int | None
+    losses: Annotated[int | None, about("of the first player")]
     win_rate: Mean | None
     score: Annotated[Mean | None, about("of the first player: points, or the gain")]
     scores: Annotated[
@@ -133,7 +133,7 @@ class PlayedSide(Part, frozen=True):
     @classmethod
     def from_result(cls, source: Any, **others: Any) -> Self:
         scores = None if source.scores is None else list(source.scores.items())
-        return super().from_result(source, second=source.second or None, scores=scores)
+        return super().from_result(source, second=source.second or None, scores=scores, **others)
 
     def lines(self, score: str) -> Iterator[str]:
         """Wins, scores and lengths; `score` is the word for a score."""
@@ -177,7 +177,7 @@ class Simulated(GameDocument, frozen=True, kw_only=True, tag="rollwise/simulate/
     """Many games between policies, with the exact figures beside the simulated ones."""
 
     policy: Maybe[str] = UNSET
-    against: Maybe[str] = UNSET
+    against: Annotated[Maybe[str | None], about("null: one player")] = UNSET
     policies: Annotated[Maybe[list[str]], about("of all seats")] = UNSET
     unit: Unit
     games: int
@@ -251,12 +251,15 @@ class Simulated(GameDocument, frozen=True, kw_only=True, tag="rollwise/simulate/
 def match_document(game: StateGraph | Game, match: Match) -> Simulated:
     """Many games between policies, with the exact figures beside the simulated ones."""
     has_score = any(side.score is not None for side in match.sides)
+    counts = {} if game.objective == "win" else dict.fromkeys(("wins", "draws", "losses"))
     return Simulated.on(
         game,
         match,
         kind="estimated",
         unit=worth_name(game.objective, has_score and game.objective == "win"),
         games_asked=match.asked,
+        against=match.against if match.sides[0].second else None,
+        sides=[PlayedSide.from_result(side, **counts) for side in match.sides],
         payoff=match.payoff or UNSET,
         disagreements=match.disagreements(),
         equally_good=match.ties,

@@ -484,12 +484,18 @@ def view(
     columns = solution.graph.throw_columns
     faces = set(columns[:-1] if solution.graph.has_pool else columns)  # without the rolls left
     thrown = set() if faces & set(axes) else faces & set(rest)
+    notes += ["Fields that the title of a map doesn't name are 0."] * _is_short(rest, thrown)
     panels = []
     for c in chosen.tolist():
         some = states[belongs == c]
         title = _title(solution, rest, combinations[c], int(some[0]), thrown)
         panels.append(Panel(title, some))
     return View(axes, panels, notes + empty_cells(solution, axes, panels, along))
+
+
+def _is_short(rest: list[int], thrown: set[int]) -> bool:
+    """Whether titles omit zeros: of many fields most are zero."""
+    return len({*rest} - thrown) + bool(thrown) > 3
 
 
 def _title(
@@ -501,7 +507,7 @@ def _title(
         (graph.columns[f], v) for f, v in zip(rest, shared.tolist(), strict=True) if f not in thrown
     ]
     told = [f"{name} = {field_text(solution, name, v)}" for name, v in pairs]
-    if len(pairs) + bool(thrown) > 3:  # of many fields most are zero and can be omitted
+    if _is_short(rest, thrown):
         told = [text for text in told if not text.endswith(" = 0")]
     if thrown:
         narrator = Narrator(graph, solution.game)
