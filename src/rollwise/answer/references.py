@@ -303,7 +303,7 @@ def _of_rules(graph: StateGraph, game: Game, name: str) -> Policy:
     """A policy that is written beside the rules."""
     functions = game.policies()
     if name not in functions:
-        names = ", ".join([*functions, "random"])
+        names = ", ".join(["optimal", "random", *functions])
         hint = suggestion(name, [*functions, "random", "optimal", "longest", "shortest"])
         raise PolicyError(
             f"{graph.game} has no policy {name!r}{hint} (its policies: {names}; a table of yours "

@@ -109,7 +109,7 @@ def _named(graph: StateGraph, kind: str, note: str) -> Named:
         rows += [f"o_{states[s]}" for s in np.flatnonzero(model.has_choice).tolist()]
     what = "the mover's chance to win" if not graph.is_score else graph.view.worth_name
     head = [
-        f"{graph.title}: {kind.replace('-', ' ')} program, by rollwise",
+        f"{graph.title}: {kind.removesuffix('-programming')} program, by rollwise",
         f"x_ and the fields {', '.join(graph.field_names)}: "
         f"{'minus the ' if model.sign < 0 else ''}{what}",
     ]
