@@ -98,7 +98,7 @@ class WrongPosition(Part, frozen=True):
     def text(self, *, is_score: bool) -> str:
         """The position and its explanation in a line."""
         cost = as_number(self.cost)
-        told = f"{cost:z.4f}" if is_score else percent(cost)
+        told = f"{cost:z.4f} points" if is_score else percent(cost)
         told = f", costs {told}" if math.isfinite(cost) else ""
         return (
             f"{state_text(self.state)}: learned {self.learned or 'no action'}, best is "
@@ -124,7 +124,8 @@ class Comparison(Assessed, frozen=True):
         )
         lost = [max(as_number(self.loss), 0.0)], self.loss_bound
         (loss,) = column(*lost) if is_score else percents(*lost, unit=POINTS)
-        yield f"  loss of the learned policy against the best play: {loss.number} ({loss.sure})"
+        amount = f"{loss.number} points" if is_score else loss.number
+        yield f"  loss of the learned policy against the best play: {amount} ({loss.sure})"
         for games, two, three in (
             ("all games", self.within_2_errors, self.within_3_errors),
             (
