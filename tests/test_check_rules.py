@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import pytest
 from benchmarks.attack import Attack
@@ -14,6 +15,7 @@ from stalling_games import DrawnLuck, DrawnStages, LosingPig, PassablePig, Road,
 from throwing import HighestCounted, HighestPair, SavedRolls, Served, ThrownRunners, TwoBoxes
 
 import rollwise
+from rollwise import PASS, Game, payoffs, replaced, skip, turned
 from rollwise.answer.verify import claims_of as seat_claims
 from rollwise.games import create, find_installed
 from rollwise.proofs.check_rules import Claims, check_rules, numbers_of
@@ -58,18 +60,46 @@ def test_right_values_are_proved_and_shifted_ones_are_not(game):
             assert check_rules(game, with_value(claims, place, (value + shift,)))
 
 
+class Coins(NamedTuple):
+    coins: tuple[int, ...]
+    left: int
+
+
+class Circle(Game):
+    """Take a coin or leave it; the end pays by the coins."""
+
+    players: ClassVar = 4
+
+    def start(self) -> Coins:
+        return Coins((0, 0, 0, 0), 5)
+
+    def actions(self, s: Coins) -> Iterator[int]:
+        yield 1
+        yield 2
+
+    def outcomes(self, s: Coins, action: int) -> Iterator[tuple[int, int, Coins]]:
+        if s.left == 0:
+            yield 1, payoffs(*[3 * x - 2 for x in s.coins]), s
+            return
+        coins = replaced(s.coins, 0, min(3, s.coins[0] + 1))
+        yield action, skip(action), Coins(turned(coins, action), s.left - 1)
+        yield 1, PASS, Coins(turned(s.coins, 1), s.left - 1)
+
+
 THREE = ["pig target=4 players=3", "cant-stop players=3 columns=1", "threes dice=1 players=3"]
 
 
-@pytest.mark.parametrize("game", [*map(game_of, THREE), HighestPair(), HighestCounted()], ids=repr)
-def test_a_profile_of_three_players_is_proved(game):
+@pytest.mark.parametrize(
+    "game", [*map(game_of, THREE), HighestPair(), HighestCounted(), Circle()], ids=repr
+)
+def test_a_profile_of_three_players_or_more_is_proved(game):
     claims = seat_claims(rollwise.equilibrium(game))
     assert check_rules(game, claims) == ""
-    no_gain = dict.fromkeys(claims.values, (0.0,) * 3)
+    no_gain = dict.fromkeys(claims.values, (0.0,) * game.players)
     assert check_rules(game, Claims(claims.values, claims.bounds, no_gain, claims.profile))
     place = numbers_of(game, game.start())
     value, bound = claims.values[place], max(claims.bounds[place])
-    moved = (value[0] + 3 * bound, value[1] - 3 * bound, value[2])
+    moved = (value[0] + 3 * bound, value[1] - 3 * bound, *value[2:])
     assert check_rules(game, with_value(claims, place, moved))
 
 

@@ -6,7 +6,7 @@ import json
 import re
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ from stakes import Gammons
 from throwing import Runners, SavedRolls, Served
 
 import rollwise
-from rollwise import PASS, Game, payoff, payoffs
+from rollwise import AGAIN, END, PASS, Game, parameter, payoff, payoffs
 from rollwise.analysis.balance import balance
 from rollwise.analysis.exploit import exploit, learn_friend
 from rollwise.analysis.handicap import handicap
@@ -228,6 +228,29 @@ class Stakes(Game):
             yield 1, PASS, Stake(s.left - 1)
 
 
+class Ford(Game):
+    """A move to each stone, and one to the other bank."""
+
+    stones: int = parameter(3)
+    players: ClassVar = 1
+    objective: ClassVar = "minimize"
+
+    def start(self):
+        return Stake(self.stones)
+
+    def actions(self, s):
+        yield 0
+
+    def reward(self, s, action):
+        return 1
+
+    def outcomes(self, s, action):
+        if s.left == 0:
+            yield 1, END, s
+        else:
+            yield 1, AGAIN, Stake(s.left - 1)
+
+
 @pytest.mark.parametrize("players", [2, 3])
 def test_the_usual_aim_is_a_figure_of_all_games(players):
     """A stake of 1 between two is a win; another one leaves no chance to win."""
@@ -238,12 +261,20 @@ def test_the_usual_aim_is_a_figure_of_all_games(players):
         solved = rollwise.solve(Stakes(int(point.parameters["stake"]), players))
         assert point.amount == pytest.approx(solved.value, abs=1e-13)
     if players == 3:
-        with pytest.raises(UsageError, match="aim at its value or its turns"):
+        with pytest.raises(UsageError, match="aim at its value or its moves"):
             tune(Stakes, fixed, values, Aim("win_probability"), rollwise.solve)
         return
     found = tune(Stakes, fixed, values, Aim("win_probability"), rollwise.solve)
     assert [one.parameters["stake"] for one in found.unsolved] == ["2", "3"]
-    assert all("aim at its value or its turns" in one.reason for one in found.unsolved)
+    assert all("aim at its value or its moves" in one.reason for one in found.unsolved)
+
+
+def test_a_game_of_one_player_is_aimed_at_by_its_moves():
+    values = {"stones": ["1", "2", "3"]}
+    found = tune(Ford, {}, values, Aim.read("moves = 3"), rollwise.solve)
+    assert [point.amount for point in found.points] == pytest.approx([2, 3, 4], abs=1e-13)
+    with pytest.raises(UsageError, match=r"ford is one player's only turn: aim at its moves"):
+        tune(Ford, {}, values, Aim("turns"), rollwise.solve)
 
 
 def test_parameters_vary_by_fractions(tmp_path):
@@ -252,7 +283,7 @@ def test_parameters_vary_by_fractions(tmp_path):
         """
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 from rollwise import LOSE, WIN, Game, parameter
 
 class Coin(NamedTuple):
@@ -526,7 +557,7 @@ def test_a_loss_whose_range_is_unknown_is_marked(tmp_path):
     """Both may wait, and push towards their end of a line; endless play is a draw."""
     (tmp_path / "tug.py").write_text(
         "from dataclasses import dataclass\n"
-        "from typing import NamedTuple\n"
+        "from typing import ClassVar, NamedTuple\n"
         "from rollwise import LOSE, PASS, WIN, Game\n"
         "class At(NamedTuple):\n"
         "    at: int\n"
@@ -561,7 +592,7 @@ def test_without_luck_each_loss_matters(tmp_path):
     """Best play always wins, by chances on the way: the deviation is 0, up to rounding."""
     (tmp_path / "bounce.py").write_text(
         "from dataclasses import dataclass\n"
-        "from typing import NamedTuple\n"
+        "from typing import ClassVar, NamedTuple\n"
         "from rollwise import AGAIN, LOSE, WIN, Game\n"
         "class At(NamedTuple):\n"
         "    at: int\n"

@@ -237,6 +237,17 @@ class Pairs(RoyalUr):
 
 
 @dataclass(frozen=True)
+class Sorted(Pig):
+    """A tuple of a length that the compiler doesn't know."""
+
+    longer: bool = False
+
+    def progress(self, s: Turn) -> tuple[int, ...]:
+        banks = tuple(sorted((s.banked, s.rivals[0])))
+        return (*banks, 0) if self.longer and s.banked == 5 else banks
+
+
+@dataclass(frozen=True)
 class Odd(Pig):
     text: bool = False
 
@@ -246,7 +257,9 @@ class Odd(Pig):
         return (0, 0) if s.banked + s.rivals[0] == 0 else (0, 0, 0)
 
 
-@pytest.mark.parametrize("game", [*GAMES, Banks(12), Tens(24), Pairs(pieces=2)], ids=str)
+@pytest.mark.parametrize(
+    "game", [*GAMES, Banks(12), Sorted(12), Tens(24), Pairs(pieces=2)], ids=str
+)
 def test_as_from_the_whole_graph(game: Game) -> None:
     found, whole = solve_by_layers(game), solve(game)
     graph, space = whole.graph, found.space
@@ -285,6 +298,8 @@ def test_an_outcome_that_lowers_a_number_is_refused() -> None:
 
 
 def test_progress_of_another_kind_is_refused() -> None:
+    with pytest.raises(RulesError, match=r"\(.*, 0\) in the state .* and \(0, 0\) at the start"):
+        solve_by_layers(Sorted(12, longer=True))
     rules = Rules(Odd(12))
     with pytest.raises(RulesError, match=r"\(0, 0, 0\) in the state .* and \(0, 0\) at the start"):
         rules.progress(Turn(3, (0,), 0))

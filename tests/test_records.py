@@ -194,3 +194,6 @@ def test_a_drill_tells_its_tally_after_ctrl_c(games: Path) -> None:
     assert done.returncode == 130
     assert done.stdout.endswith("hold\n\n1 right, 1 wrong, 1 left\n")
     assert done.stderr == "rollwise: stopped\n"
+    with mock.patch("builtins.input", side_effect=["quit"]):
+        done = run("drill", "pig", str(games), "target=20", "--limit", "1")
+    assert ": 1 position; quit ends it" in done.stdout

@@ -21,7 +21,7 @@ from graphs import ending_graphs, games_for_points, games_to_win
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from stalling_games import Dials, Trap
-from throwing import SumToWin
+from throwing import Runners, SumToWin
 
 import rollwise
 from rollwise import AGAIN, DRAW, LOSE, PASS, WIN, Game
@@ -693,10 +693,15 @@ def test_first_rules_have_no_more_integers_than_asked_for():
     assert all(rule.numbers == 1 for rules in others for rule in rules)
 
 
-def test_the_number_of_a_named_action_is_told_by_names():
-    graph = build(Pig(target=20))
+@pytest.mark.parametrize(
+    ("game", "names"),
+    [(Pig(target=20), "hold and roll"), (Runners(), "wait, front and back")],
+    ids=str,
+)
+def test_the_number_of_a_named_action_is_told_by_names(game, names):
+    graph = build(game)
     rule = Rule.read({"rule": [{"most": ["number"]}]}, graph)
-    assert sentence_of(rule, graph) == "Always take the first possible of hold and roll."
+    assert sentence_of(rule, graph) == f"Always take the first possible of {names}."
 
 
 def test_features_of_actions_in_rules_are_explained():

@@ -28,7 +28,8 @@ MEASURES = {
     "win_probability": "the win probability of the player, of two or more that of the first",
     "value": "the value of the start: points, or a payoff; the average of play without an end; of "
     "three or more the first player's win probability or payoff",
-    "turns": "turns of a game of best play",
+    "turns": "turns of a game of best play, of two players or more",
+    "moves": "moves of a game of best play",
     "luck": "the standard deviation of the first player's result, played best",
     "draws": "the chance of a draw or a shared win, played best",
     "skill": "the players' share of the result's variance (see `balance`); players "
@@ -382,7 +383,7 @@ def amount_of(measure: str, solution: Solution) -> tuple[float, float]:
     if chance is None:
         raise UsageError(
             f"{solution.title} is played for points or payoffs, and no player has a chance to win: "
-            "aim at its value or its turns"
+            "aim at its value or its moves"
         )
     return chance, bound / 2
 
@@ -391,6 +392,12 @@ def _draws(solution: Solution) -> Certified:
     if solution.graph.is_score:
         raise UsageError(f"{solution.graph.game} is played for points or payoffs: it has no draws")
     return Chain.of(solution.graph, solution.policy).draws()
+
+
+def _turns(solution: Solution) -> Certified:
+    if solution.graph.players == 1:
+        raise UsageError(f"{solution.graph.game} is one player's only turn: aim at its moves")
+    return expected_lengths(solution.graph, solution.policy)[0][0]
 
 
 def _share_of_skill(solution: Solution) -> Certified:
@@ -407,7 +414,8 @@ def _share_of_skill(solution: Solution) -> Certified:
 
 
 _FOLLOWED: dict[str, Callable[[Solution], Certified]] = {
-    "turns": lambda solution: expected_lengths(solution.graph, solution.policy)[0][0],
+    "turns": _turns,
+    "moves": lambda solution: expected_lengths(solution.graph, solution.policy)[0][1],
     "luck": lambda solution: Chain.of(solution.graph, solution.policy).luck(),
     "draws": _draws,
     "skill": _share_of_skill,

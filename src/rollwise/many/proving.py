@@ -73,14 +73,18 @@ def certified(
         layer, border = game.layer(piece)
         layer, known = replace(layer, endings=endings), (values[border], bounds[border])
         search, begun = solved(layer, *known)
-        found = search.found[: layer.n]
-        proved = bounds_of(layer, found, known, encloses=False, begun=begun)
+        exact = search.found[: layer.n]
+        # The bounds are those of the numbers that are given: a turn doesn't raise their sum, which
+        # `rollwise.proofs.check_rules` checks on the rule sheet.
+        found = sign * stakes.on_grid(np.clip(sign * exact, 0.0, 1.0))
+        same = np.array_equal(found, exact)
+        proved = bounds_of(layer, found, known, encloses=False, begun=begun if same else None)
         values[piece] = found[::-1]
         bounds[piece] = np.inf if proved is None else proved.bounds[::-1]
         if progress is not None:
             progress(piece.stop)
     # a third of a win, as a payoff, has been rounded; and so is the number in units
-    return np.clip(sign * values, 0.0, 1.0), (bounds + 2.0 * UNIT) * UP
+    return sign * values, (bounds + 2.0 * UNIT) * UP
 
 
 class Proof(NamedTuple):
@@ -140,14 +144,14 @@ def prove_profile(
     most *= UP
     del free, room  # the second game needs their memory
     worth, bounds = certified(SeatGame(graph, places, probability), stakes, progress=told(n))
-    values = stakes.on_grid(worth) if claimed is None else in_order(places, claimed)
+    values = worth if claimed is None else in_order(places, claimed)
     off = np.abs(values - worth)
     moved = np.flatnonzero(off)
     bounds[moved] = (bounds[moved] + off[moved]) * UP
     del worth, off, moved
     most -= values
+    most += bounds
     gains = np.maximum(most, 0.0, out=most)
-    gains += bounds
     gains *= UP
     found, players = [gains, bounds, values], graph.players
     del values, bounds, gains, most

@@ -14,7 +14,7 @@ from rollwise.errors import UsageError
 from rollwise.game import Game
 from rollwise.graph import StateGraph
 from rollwise.graph.layout import StateLayout
-from rollwise.graph.naming import Words
+from rollwise.graph.naming import THROW, Words
 from rollwise.thumb.features import Features, looks_at_throw
 from rollwise.thumb.language import Clause, Condition, Feature, Form, Preference, Rule
 
@@ -89,15 +89,20 @@ def _deed(action: int | Preference, graph: StateGraph, unit: Sequence[str]) -> s
 
 def _by_name(form: Form, graph: StateGraph) -> bool:
     """Whether a preferred form is the number of an action, and people know few actions by name."""
-    names, labels = graph.vocabulary.names, graph.vocabulary.labels
+    names, labels = graph.vocabulary.names, _numbers(graph)
     few = len(labels) <= MOST_NAMED and names.keys() >= {*labels} and not graph.has_pool
     return few and len(form.terms) == 1 and form.terms[0][1].text == "number"
+
+
+def _numbers(graph: StateGraph) -> list[int]:
+    """The numbers of the actions that a player chooses: throwing is none."""
+    return [label for label in graph.vocabulary.labels if label != THROW]
 
 
 def _most(form: Form, graph: StateGraph) -> str:
     """The words for a preferred form."""
     if _by_name(form, graph):
-        labels = sorted(graph.vocabulary.labels, reverse=form.terms[0][0] > 0)
+        labels = sorted(_numbers(graph), reverse=form.terms[0][0] > 0)
         *others, last = map(graph.vocabulary.text, labels)
         return f"the first possible of {', '.join(others)} and {last}"
     if len(form.terms) == 1:

@@ -172,17 +172,25 @@ def _rolls_typed(number):  # type: ignore[no-untyped-def]
     raise NotCompilable("throws() yields a pool: write `return dice.pool(...)`")
 
 
-_part = stub("_part", "numbers, part")
+_part = stub("_part", "numbers, part, size")
 
 
 @overload(_part)
-def _part_typed(numbers, part):  # type: ignore[no-untyped-def]
+def _part_typed(numbers, part, size):  # type: ignore[no-untyped-def]
+    if isinstance(numbers, types.List):  # such as tuple(sorted(...))
+
+        def part_of_list(numbers, part, size):  # type: ignore[no-untyped-def]
+            if len(numbers) != size:
+                raise IndexError("size")
+            return _whole(numbers[part])
+
+        return part_of_list
     if not isinstance(numbers, types.BaseTuple):
-        raise _not_as_needed("an answer", numbers, "a tuple of whole numbers")
+        raise _not_as_needed("the progress", numbers, "a tuple of whole numbers")
     places = range(len(numbers))
     asked = "".join(f" if part == {k}: return as_whole(numbers[{k}])\n" for k in places)
     return made_of(
-        f"def as_part(numbers, part):\n{asked} raise IndexError('part')", as_whole=_whole
+        f"def as_part(numbers, part, size):\n{asked} raise IndexError('part')", as_whole=_whole
     )
 
 

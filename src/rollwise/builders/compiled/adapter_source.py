@@ -297,7 +297,7 @@ def question_source(
     if thrown and rules.throws is not None:
         asked += f", {rules.throws.source(f'int64(fields[{n_fields} + {{}}])')}"
         n_fields += rules.throws.width
-    part = ", call.part" if parts else ""
+    part = f", call.part, {rules.progress_size}" if parts else ""
     return f"""
 def walk(address):{_prologue("QUESTION", scope)}
     fields = carray(pointer(call.state), ({n_fields},), int32)

@@ -206,8 +206,8 @@ def tune(
 
     --vary NAME=A..B  A parameter and its values: 20..120, 20..120..10, 0..1/2..1/10 or 4,6,8.
     --for AIM         A quantity, and a goal if you like: win_probability = 0.5 (of the first
-                      player), min turns, max skill, luck, value, draws. Unless given,
-                      win_probability, or value in games for points or payoffs.
+                      player), min turns, moves, max skill, luck, value, draws. Unless
+                      given, win_probability, or value in games for points or payoffs.
     --out FILE        Draw the curve (.html, .svg, .png).
     """
     from rollwise.analysis import tuning

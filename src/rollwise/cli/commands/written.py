@@ -32,6 +32,7 @@ from rollwise.errors import UsageError
 from rollwise.game import Game
 from rollwise.games import create, find
 from rollwise.machine.atomic_files import write_text
+from rollwise.numbers.printed import how_many
 from rollwise.parameters import read_values
 
 if TYPE_CHECKING:
@@ -294,7 +295,8 @@ def _ask(drill: Drill) -> None:
 
     if drill.is_over:
         return typer.echo("no mistakes, and so no positions to drill")
-    typer.echo(f"{drill.table.graph.title}: {len(drill.waiting)} positions; quit ends it")
+    positions = how_many(len(drill.waiting), "position")
+    typer.echo(f"{drill.table.graph.title}: {positions}; quit ends it")
     try:
         _ask_until_over(drill, Figures.of(drill.table.solution))
     finally:  # also after Ctrl-C
