@@ -150,7 +150,7 @@ def prove_profile(
     bounds[moved] = (bounds[moved] + off[moved]) * UP
     del worth, off, moved
     most -= values
-    most += bounds
+    most += bounds * UP  # also where the rounded difference cancels most of it
     gains = np.maximum(most, 0.0, out=most)
     gains *= UP
     found, players = [gains, bounds, values], graph.players
