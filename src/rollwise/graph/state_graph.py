@@ -327,8 +327,8 @@ class StateGraph:
 
     @property
     def has_draws(self) -> bool:
-        """Whether a game of win or loss can also be drawn."""
-        return not self.is_score and self.lotteries.has_draws()
+        """Whether a game of win or loss can also be drawn, perhaps by endless play."""
+        return not self.is_score and (self.endless == "draw" or self.lotteries.has_draws())
 
     @cached_property
     def has_stakes(self) -> bool:
