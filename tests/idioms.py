@@ -109,6 +109,10 @@ def add(*numbers):
     return total
 
 
+def largest(*numbers):
+    return max(numbers)
+
+
 def scaled(n, *, by):
     return n * by
 
@@ -237,7 +241,7 @@ COMPILED = [
     "x = self.twice(s.place)",
     "x = self.still(s.place)",
     "x = add(s.place, 1, 2)",
-    "x = add(*board)",
+    "x = add(*board) + largest(*board) + largest(s.place, 2)",
     "x = scaled(s.place, by=2)",
     "x = 0\nfor face in all_faces(6):\n    x += face",
     "def square(n):\n    return n * n\nx = square(s.place)",
@@ -336,6 +340,7 @@ COMPILED = [
     "counts = Counter()\nfor cell in board:\n    counts[cell] += 2\nx = counts[2] + counts[8]",
     "x = sum(k * n for k, n in Counter(cell % 2 for cell in board).items())",
     "x = sorted(Counter(board).items())[0][0]",
+    "x = Counter(board)[9] + 2 * (1 in Counter(board).values()) + (1 in Counter(board).keys())",
     "x = max(tally(board).values()) + sum(tally(board).values()) + sum(self.prices.values())",
     "x = sum(faces(s.place))",
     "x = math.prod(cell + 1 for cell in board) + math.factorial(4)",

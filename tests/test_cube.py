@@ -60,6 +60,20 @@ class Uneven(Dash):
             yield Fraction(weight, 7), *outcome[1:]
 
 
+class Thrown(Dash):
+    """Dash with a throw before the only action."""
+
+    def throws(self, s: Lanes) -> Any:
+        yield 2, 1
+        yield 1, 3
+
+    def actions(self, s: Lanes, throw: int) -> Any:
+        yield 0
+
+    def outcomes(self, s: Lanes, throw: int, action: int) -> Any:
+        yield list(super().outcomes(s, action))[STEPS.index(throw)]
+
+
 class Twin:
     """The values of Dash for money or in a match, by recursion from a turn on."""
 
@@ -120,8 +134,9 @@ def test_money_play_is_that_of_the_naive_twin(rules: tuple[int, bool, bool]) -> 
     assert checked >= 10
 
 
-def test_a_match_is_that_of_the_naive_twin() -> None:
-    solution = solve(Dash().cube(match=4))
+@pytest.mark.parametrize("game", [Dash(), Thrown()], ids=["choice", "throw"])
+def test_a_match_is_that_of_the_naive_twin(game: Game) -> None:
+    solution = solve(game.cube(match=4))
     table, twin = match_table(solution), Twin(6, False, False, 4)
     for i, row in enumerate(table.chances):
         for k, chance in enumerate(row):

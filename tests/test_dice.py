@@ -57,6 +57,13 @@ def test_dice_and_sides_are_whole_numbers(helper):
         list(helper(100, 6))
 
 
+@pytest.mark.parametrize("helper", [lambda die: dice.total(2, die), dice.one])
+def test_a_die_in_place_of_its_sides_is_refused_with_the_remedy(helper):
+    with pytest.raises(TypeError, match="loop over the faces of a die"):
+        list(helper(dice.die(1, 1, 2)))
+    assert dice.sums(4, dice.die(1, 1)) == dice.sums(dice.d(4), (1, 1))
+
+
 @pytest.mark.parametrize("helper", [dice.total, dice.counts])
 @pytest.mark.parametrize(
     ("n", "sides", "said"),

@@ -226,6 +226,7 @@ def test_a_standoff_is_a_draw():
     assert solution.values.tolist() == [0.0] * 5
     assert solution.status == "certified"
     assert evaluate(solution.graph, solution.policy).win_probability[0] == 0.5
+    assert solution.graph.has_draws
 
 
 @pytest.mark.needs_jit
@@ -234,6 +235,7 @@ def test_layers_settle_endless_play_too(game):
     layered = rollwise.solve_by_layers(game)
     whole = solve(game)
     assert layered.status == whole.status == "certified"
+    assert layered.space.has_draws == whole.graph.has_draws == (game.endless == "draw")
     assert layered.value == pytest.approx(whole.value, abs=1e-12)
     table = layered.table().sort("stage", "place")
     assert table["action"].to_list() == whole.table()["action"].to_list()

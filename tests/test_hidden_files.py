@@ -229,6 +229,7 @@ def test_a_played_game(monkeypatch):
     assert KuhnPoker().description.splitlines()[0] in told
     assert "'B'" not in told  # the beginning of a name
     assert re.search(r"you (win|lose): payoff [+-]\d", told)
+    assert "the choices were you: bet; optimal: " in told
     monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
     assert "the game is left unfinished" in output("play", "kuhn-poker", "--seed", "3")
 

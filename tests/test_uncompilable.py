@@ -127,6 +127,7 @@ CASES = [
     ("isinstance(s, State) + 0", "isinstance(s, State)", "leave it out"),
     ("len(PAIR * s.place)", "PAIR * s.place", "NumPy array"),
     ("MIXED[s.place % 1]", "MIXED[s.place % 1]", "several tuples"),
+    ("step(*[s.place])", "step(*[s.place])", "without the star"),
     ("max((), key=step, default=1)", "max((), key=step, default=1)", "write a loop"),
     ("Colour(1).value", "Colour(1)", "by its name"),
     ("s.still()", "'s.still'", "write a function still(s)"),  # the game has it too

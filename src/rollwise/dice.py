@@ -36,6 +36,15 @@ MOST_POOLED = 10  # dice of a pool
 MOST_WEIGHT = 1_000  # of all faces of a die, in units
 
 
+def _number_of(sides: Any) -> int:
+    if isinstance(sides, Sequence):
+        raise TypeError(
+            "this takes the number of sides; loop over the faces of a die, as in `for face in "
+            "die`; dice.sums(die, die) adds dice, and dice.pool(n, die) takes one"
+        )
+    return index(sides)
+
+
 @rule
 def _require(n: int, sides: int) -> None:
     if n < 0 or sides < 1:
@@ -81,7 +90,7 @@ def _remembered(
 
         @wraps(function)
         def helper(n: int, sides: int, *more: int, **named: int) -> Iterator[tuple[int, Any]]:
-            n, sides = index(n), index(sides)
+            n, sides = index(n), _number_of(sides)
             if named:
                 more = takes.bind(n, sides, *more, **named).args[2:]
             if not 0 <= n < 63 or sides < 1 or how_many(n, sides) > MOST_RESULTS:
@@ -98,12 +107,18 @@ def _remembered(
     return decorate
 
 
-@rule
-def one(sides: int) -> Iterator[tuple[int, int]]:
-    """Yield ``(1, face)`` for each face, 1 to `sides`, of one die."""
+def _one(sides: int) -> Iterator[tuple[int, int]]:
     _require(1, sides)
     for face in range(1, sides + 1):
         yield 1, face
+
+
+def one(sides: int) -> Iterator[tuple[int, int]]:
+    """Yield ``(1, face)`` for each face, 1 to `sides`, of one die."""
+    return _one(_number_of(sides))
+
+
+interpreted_as(_one, one)
 
 
 @_remembered(lambda n, sides: n * (sides - 1) + 1)
@@ -325,17 +340,17 @@ def d(sides: int) -> tuple[int, ...]:
     return tuple(range(1, sides + 1))
 
 
-def sums(*dice: Sequence[int]) -> tuple[tuple[int, int], ...]:
+def sums(*dice: Sequence[int] | int) -> tuple[tuple[int, int], ...]:
     """The pairs ``(ways, sum)`` of different dice thrown together, smallest sum first.
 
-    Call it outside of rules, as in ``TWO = dice.sums(dice.d(6), dice.d(8))``, and loop over it in
-    them: ``for ways, total in TWO``.
+    A number is a fair die with so many sides. Call it outside of rules, as in
+    ``TWO = dice.sums(dice.d(6), dice.d(8))``, and loop over it in them: ``for ways, total in TWO``.
     """
     ways = {0: 1}
     for faces in dice:
         added: dict[int, int] = {}
         for total, number in ways.items():
-            for face in faces:
+            for face in d(faces) if isinstance(faces, int) else faces:
                 added[total + face] = added.get(total + face, 0) + number
         ways = added
     return tuple((ways[total], total) for total in sorted(ways))

@@ -95,13 +95,9 @@ class LayeredStates:
         from rollwise.builders.arrays import action_names
         from rollwise.builders.rules import Rules
 
-        rules, facts = (
-            Rules(game),
-            replace(
-                facts,
-                has_draws=facts.has_draws and not facts.has_stakes and game.objective == "win",
-            ),
-        )
+        draws = facts.has_draws or game.endless == "draw"
+        draws = draws and not facts.has_stakes and game.objective == "win"
+        rules, facts = Rules(game), replace(facts, has_draws=draws)
         return cls(
             game=game,
             field_names=rules.field_names,

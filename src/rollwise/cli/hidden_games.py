@@ -369,6 +369,7 @@ def play(
     opponent = answer.with_policies((against, against)) if against != "optimal" else answer
     seed = seed_of(seed)
     walk, lost, last = Walk(answer, np.random.default_rng(seed)), 0.0, ""
+    unseen: list[str] = []  # a choice may be hidden until the end
     _say(f"{answer.positions.title}  (seed {seed})")
     while not walk.is_over:
         indices, shown = list[int](), list[str]()
@@ -389,7 +390,11 @@ def play(
             shown.append(f"{'you' if player == mine else against}: {situation.names[index]}")
         if len(shown) > 1:
             _say("; ".join(shown))
+        else:
+            unseen += shown
         walk.act(indices)
+    if unseen:
+        _say(f"the choices were {'; '.join(unseen)}")
     _say(f"the last position, of its mover: {last}")
     _end(answer, against, seat, walk.payoff * (1 - 2 * mine), lost, seed)
 

@@ -327,8 +327,8 @@ class StateGraph:
 
     @property
     def has_draws(self) -> bool:
-        """Whether a game of win or loss can also be drawn."""
-        return not self.is_score and self.lotteries.has_draws()
+        """Whether a game of win or loss can also be drawn, perhaps by endless play."""
+        return not self.is_score and (self.endless == "draw" or self.lotteries.has_draws())
 
     @cached_property
     def has_stakes(self) -> bool:
@@ -424,7 +424,7 @@ class StateGraph:
         """
         from rollwise.graph.typed import find_state
 
-        if self.throw_names and isinstance(state, Mapping):
+        if self.throw_names and isinstance(state, Mapping | tuple | list):
             state, throw, rolls_left = self._apart(state, throw, rolls_left)
         if rolls_left is not None and (throw is None or not self.has_pool):
             raise UnknownState(
@@ -438,11 +438,16 @@ class StateGraph:
         return self.view[found].find_throw(throw).target
 
     def _apart(
-        self, state: Mapping[str, Any], throw: Any, rolls_left: int | None
-    ) -> tuple[Mapping[str, Any], Any, int | None]:
+        self, state: Mapping[str, Any] | Sequence[Any], throw: Any, rolls_left: int | None
+    ) -> tuple[Mapping[str, Any] | Sequence[Any], Any, int | None]:
         """The fields of the position, and its throw if given."""
         from rollwise.graph.typed import spread
 
+        n = len(self.throw_names)
+        if not isinstance(state, Mapping):
+            if self.throws is None and len(spread(state)) == len(self.field_names) - n:
+                state = (*state, *[NO_THROW] * n)
+            return state, throw, rolls_left
         fields = spread(state)
         assert isinstance(fields, dict)
         if throw is None and all(name in fields for name in self.throw_names):

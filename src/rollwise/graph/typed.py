@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rollwise.errors import UnknownState
 from rollwise.faults import one_line
 from rollwise.graph.layout import JOINED, Members, member_word
-from rollwise.graph.naming import SetWords, Words, in_fields, set_number, state_text
+from rollwise.graph.naming import NO_THROW, SetWords, Words, in_fields, set_number, state_text
 from rollwise.parameters import TRUTHS, either
 
 
@@ -181,9 +181,11 @@ def find_state(
     for column, field in zip(states.T, fields, strict=True):
         hits = hits[column[hits] == field]
     if not len(hits):
-        text = state_text(in_fields(field_names, fields, words))
+        pairs = zip(field_names, fields, strict=True)
+        given = {name: field for name, field in pairs if field != NO_THROW}
+        text = state_text(in_fields(list(given), list(given.values()), words))
         raise UnknownState(
             f"{title}: no play comes to the state {text} (the fields "
-            f"are {', '.join(field_names)}; `roots()` can add positions that no play reaches)"
+            f"are {', '.join(given)}; `roots()` can add positions that no play reaches)"
         )
     return int(hits[0])

@@ -102,6 +102,10 @@ def translated(
             arguments.args += arguments.kwonlyargs
             arguments.kwonlyargs, arguments.kw_defaults = [], []
             defaults += given
+    if arguments.vararg:
+        # Numba lacks `max` and `min` of its own type of such a tuple; a sum has a plain type.
+        name = arguments.vararg.arg
+        definition.body[:0] = _parsed(f"{name} = {name} + ()", definition.body[0])
     translator = _Translator(function, of_state, is_rule=is_rule)
     before = ast.dump(_TREES[code])
     definition = translator.visit(definition)
@@ -534,7 +538,8 @@ class _Translator(ast.NodeTransformer):
         return node
 
     def _is_counter(self, node: ast.expr) -> bool:
-        return isinstance(node, ast.Name) and node.id in self._counters
+        names = {COUNTED, NO_COUNTS} if isinstance(node, ast.Call) else self._counters
+        return getattr(getattr(node, "func", node), "id", "") in names
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST:
         """``yield from`` as a loop."""

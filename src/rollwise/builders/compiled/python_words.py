@@ -163,7 +163,8 @@ def _table_item(table, name):  # type: ignore[no-untyped-def]
 def _table_has(table, name):  # type: ignore[no-untyped-def]
     if isinstance(table, TableType):
         return lambda table, name: name in table.names
-    if isinstance(table, types.Array) and table.ndim == 1:
+    is_view = isinstance(table, types.DictKeysIterableType | types.DictValuesIterableType)
+    if is_view or (isinstance(table, types.Array) and table.ndim == 1):
 
         def found(table, name):  # type: ignore[no-untyped-def]
             for number in table:

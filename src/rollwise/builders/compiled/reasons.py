@@ -163,6 +163,12 @@ CONSTRUCTS = [
         "name each argument",
     ),
     Remedy(
+        "args in function call",
+        (ast.Call,),
+        lambda node: any(isinstance(one, ast.Starred) for one in node.args),
+        "a star needs a tuple of fixed length: hand the list over whole, without the star",
+    ),
+    Remedy(
         "getitem",
         (ast.Subscript,),
         _any,

@@ -199,8 +199,7 @@ def distribution(
         # of further seats, may come more often
         plan, alike = plans[0], len(set(plans)) == 1
         fixed = graph.players == 2 and given is None and alike
-        draws = graph.has_draws or graph.endless == "draw"
-        fixed &= not (draws or graph.is_score or plan.mixes)
+        fixed &= not (graph.has_draws or graph.is_score or plan.mixes)
         resting = None if fixed else ties_in_play(graph, *plans, start=place)
         fractions = exact_distribution(graph, plan, count=count, state=place) if exact else None
         for seat, (found, share) in enumerate(results, 1):
