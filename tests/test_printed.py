@@ -30,6 +30,7 @@ from rollwise.numbers.printed import (
     in_runs,
     percents,
     rounded,
+    rounded_up,
     scaled,
     with_minus,
 )
@@ -285,3 +286,20 @@ def test_a_saved_answer_is_told_to_have_no_fractions(tmp_path):
         "solve", "pig", "target=5", "--method", "exact", *saved
     )
     assert "Saved to" in output("solve", "pig", "target=5", *saved)
+
+
+def test_a_bound_is_rounded_up_to_its_digits():
+    assert [rounded_up(number) for number in (0, 2.5, 0.72, 1.21e-5)] == [
+        "0",
+        "2.5e+00",
+        "7.2e-01",
+        "1.3e-05",
+    ]
+    numbers = (2.5, 2.5000000000000004, 0.712112812, 12345678.9, 999999.96)
+    assert [rounded_up(number, digits=6) for number in numbers] == [
+        "2.50000",
+        "2.50001",
+        "0.712113",
+        "12345700",
+        "1000000",
+    ]

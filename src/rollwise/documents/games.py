@@ -483,6 +483,9 @@ def _kept(folder: Path) -> Iterator[KeptFile]:
 Error = Annotated[Number, unit("probability, or points"), about("null: infinite")]
 
 
+LARGE = 1e-3  # errors and losses from here on have more digits
+
+
 class Certified(GameDocument, frozen=True, kw_only=True, tag="rollwise/certify/1"):
     """The largest error of given values, or the largest loss of a policy."""
 
@@ -556,7 +559,8 @@ class Certified(GameDocument, frozen=True, kw_only=True, tag="rollwise/certify/1
         if self.compared < self.states:
             count = f"{self.compared:,} of {how_many(self.states, 'state')}"
         kind = "error" if self.subject == "values" else "loss"
-        largest = rounded_up(as_number(self.largest_error))
+        error = as_number(self.largest_error)
+        largest = rounded_up(error, digits=6 if error >= LARGE else 2)
         place = state_text(self.state)
         if not isinstance(self.to_move, UnsetType):
             place += f" with seat {self.to_move} to move"

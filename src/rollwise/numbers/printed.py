@@ -209,16 +209,16 @@ def scaled(value: Number, factor: float) -> Decimal:
         return Decimal(value) * Decimal(factor)
 
 
-def rounded_up(bound: Number) -> str:
-    """A bound rounded up to two digits."""
+def rounded_up(bound: Number, digits: int = 2) -> str:
+    """A bound rounded up to so many digits; without an exponent, if it has more than two."""
     with localcontext(EXACT):
         exact = Decimal(bound)
         if not exact.is_finite():
             return str(float(exact))
         if not exact:
             return "0"
-        up = exact.quantize(Decimal(1).scaleb(exact.adjusted() - 1), ROUND_CEILING)
-        return _with_exponent(f"{up:.1e}")
+        up = exact.quantize(Decimal(1).scaleb(exact.adjusted() - digits + 1), ROUND_CEILING)
+        return f"{up:f}" if digits > 2 else _with_exponent(f"{up:.1e}")
 
 
 def as_text(
