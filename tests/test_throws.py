@@ -151,7 +151,7 @@ class Own(Game):
         ("yield 1, (1, 2)", "yield 1, 'six'", "gives 'six'; a throw is a whole number or a tuple"),
         ("yield 1, (1, 2)", "yield 1, ((1, 2), 3)", "a throw is a whole number or a tuple"),
         ("yield 1, (1, 2)", "yield 1, dice.pool(5)", "a pool stands alone, as in `return"),
-        ("yield 1, (1, 2)", "yield dice.pool('5')", "a pool has a whole number of dice"),
+        ("yield 1, (1, 2)", "yield dice.pool('5')", "a pool has a whole number of equal dice"),
         ("yield 1, END, s", "yield 1, 2.5, s", "unknown `then` 2.5"),
         (
             "yield 1, END, s",

@@ -378,7 +378,11 @@ class Pool:
         n, rerolls = self.n, self.rerolls
         whole = isinstance(self.sides, int) or all(isinstance(face, int) for face in self.sides)
         if not (isinstance(n, int) and whole and isinstance(rerolls, int)):
-            raise TypeError("a pool has a whole number of dice, of sides and of rerolls")
+            raise TypeError(
+                "a pool has a whole number of equal dice, of sides and of rerolls, as in "
+                "pool(5, 6, rerolls=2); for different dice write each throw as a move, with the "
+                "dice in fields"
+            )
         if not (1 <= n <= MOST_POOLED and len(self.faces) >= 2 and rerolls >= 0):
             raise ValueError(
                 f"a pool has 1 to {MOST_POOLED} dice of at least 2 sides, and rerolls from 0"
