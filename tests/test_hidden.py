@@ -261,7 +261,7 @@ def test_the_stages_of_a_solution_are_reported():
     stages = list[str]()
     solve(KuhnPoker(), progress=lambda stage, *_: stages.append(stage))
     assert stages == [
-        "reading the rules, positions",
+        "reading the rules",
         "listing all histories",
         "solving the linear program",
         "looking for an answer in fractions",

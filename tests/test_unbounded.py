@@ -349,7 +349,7 @@ def test_answers_name_the_caps_unless_they_are_of_best_play(line, names_it, tmp_
     ("line", "names_it"),
     [
         ("tune {} --vary bonus=0..1", False),
-        ("tune {} --vary bonus=0..1 --for turns", True),
+        ("tune {} --vary bonus=0..1 --for moves", True),
         ("tune {} --vary bonus=0..1 as=chase target=12", True),
         ("diff {} bonus=0 bonus=1", True),
         ("diff {} bonus=0 bonus=1 as=chase target=12", True),

@@ -280,6 +280,7 @@ def check(game: Game) -> None:
     from rollwise.hidden.tree import check_ends, unfold
 
     with Progress() as progress:
+        progress("reading the rules", 0, None)
         found, error = "", None
         try:
             positions = read(game, ASKED.max_states, progress.listener)

@@ -357,7 +357,7 @@ class _Reading:
         # breadth first: `_number` appends a new state to the list that is read here
         for number, state in enumerate(_growing(self.states)):
             if number % AT_ONCE == 0:
-                self.progress("reading the rules, positions", number, None)
+                self.progress("reading the rules", number, None)
             if number == SMALL:
                 self._look_for_growth()
             kind, menu, choices = self._choices(state)
