@@ -880,6 +880,56 @@ def test_given_policies_prove_no_more_than_their_best_responses_leave():
         assert answer.with_policies(("optimal", "optimal")).low == answer.low
 
 
+class Row(NamedTuple):
+    bids: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Rows(Game):
+    """Bids in a row, without a field of one number; a bid leads to so many states."""
+
+    width: int
+
+    def start(self):
+        return Row((0, 0))
+
+    def together(self, s):
+        return range(1), range(1)
+
+    def outcomes(self, s, pair):
+        yield 1, WIN, s
+        for more in range(self.width):
+            yield 1, AGAIN, Row((s.bids[0] + 1, self.width * s.bids[1] + more))
+
+
+@pytest.mark.parametrize("width", [1, 2])
+def test_games_without_a_field_of_one_number_end_at_the_limit(width, monkeypatch):
+    monkeypatch.setattr(reading, "SMALL", 100)
+    monkeypatch.setattr(reading, "LIMIT", 2_000)
+    with pytest.raises(TooManyStates, match="more than 2,000 positions; allow more with max"):
+        read(Rows(width))
+
+
+def test_the_lowered_limit_ends_a_search_that_is_beyond_it(monkeypatch):
+    @dataclass(frozen=True)
+    class Wide(Rows):
+        def start(self):
+            return Node(0, 0, 0, 0)
+
+        def outcomes(self, s, pair):
+            yield 1, WIN, s
+            for k in range(self.width):
+                yield 1, AGAIN, s._replace(number=s.number + 1, mine=k)
+
+    monkeypatch.setattr(reading, "SMALL", 100)
+    monkeypatch.setattr(reading, "LIMIT", 1_000)
+    with (
+        pytest.warns(growth.GrowthWarning, match="the field number grows"),
+        pytest.raises(TooManyStates, match="more than 100 positions; the field number goes"),
+    ):
+        read(Wide(50))
+
+
 def test_chances_to_win_say_what_a_draw_counts():
     half = "; a draw is half a win)"
     for command in ("evaluate", "simulate"):

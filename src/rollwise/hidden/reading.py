@@ -321,8 +321,7 @@ def read(
     TooManyStates, UsageError
     """
     require_class(game)
-    with watched():  # once for all rules
-        return _Reading(game, limit, progress).run()
+    return _Reading(game, limit, progress).run()
 
 
 class _Reading:
@@ -355,21 +354,26 @@ class _Reading:
         rewards: list[Any] = []
         first_choice, first_outcome, rows = [0], [0], list[tuple[Any, Any, int, int]]()
         # breadth first: `_number` appends a new state to the list that is read here
-        for number, state in enumerate(_growing(self.states)):
-            if number % AT_ONCE == 0:
-                self.progress("reading the rules", number, None)
-            if number == SMALL:
-                self._look_for_growth()
-            kind, menu, choices = self._choices(state)
-            kinds.append(kind)
-            menus.append(menu)
-            seen = tuple(visible_part(game, state).items()) if kind == MOVE else (kind, state)
-            sights.append(self.sights.setdefault(seen, len(self.sights)))
-            for words, ask, reward in choices:
-                rows += self._outcomes(state, words, ask)
-                rewards.append(self._number_of(reward, state, words))
-                first_outcome.append(len(rows))
-            first_choice.append(len(rewards))
+        with watched():  # once for all rules
+            for number, state in enumerate(_growing(self.states)):
+                if number % AT_ONCE == 0:
+                    self.progress("reading the rules", number, None)
+                if number == SMALL:
+                    self._look_for_growth()
+                if len(self.states) > self.limit:
+                    break
+                kind, menu, choices = self._choices(state)
+                kinds.append(kind)
+                menus.append(menu)
+                seen = tuple(visible_part(game, state).items()) if kind == MOVE else (kind, state)
+                sights.append(self.sights.setdefault(seen, len(self.sights)))
+                for words, ask, reward in choices:
+                    rows += self._outcomes(state, words, ask)
+                    rewards.append(self._number_of(reward, state, words))
+                    first_outcome.append(len(rows))
+                first_choice.append(len(rewards))
+        if len(self.states) > self.limit:
+            raise self._too_many()
         weights, payoffs, targets, turns = zip(*rows, strict=True)
         return Positions(
             game,
@@ -391,29 +395,32 @@ class _Reading:
         number = self.numbers.setdefault(state, len(self.states))
         if number == len(self.states):
             self._require_numbers(state)
-            if number == self.limit:
-                rows, names = self._rows()
-                grows = what_grows(names, field_words(self.game), rows)
-                raise TooManyStates(
-                    f"{self.game.name} has more than {self.limit:,} positions{grows}",
-                    "; allow more with "
-                    + spelled(python="max_states=N", command_line="--max-states N"),
-                )
             self.states.append(state)
         return number
 
-    def _rows(self) -> tuple[NDArray[np.int64], tuple[str, ...]]:
-        """The fields with one number, of the states so far: (n_states, n_fields), and names."""
+    def _too_many(self) -> TooManyStates:
+        """The error for more positions than the limit."""
+        rows, names = self._rows(self.states)
+        grows = what_grows(names, field_words(self.game), rows)
+        more = spelled(python="max_states=N", command_line="--max-states N")
+        return TooManyStates(
+            f"{self.game.name} has more than {self.limit:,} positions{grows}",
+            f"; allow more with {more}",
+        )
+
+    def _rows(self, states: list[Any]) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+        """The fields with one number, of some states: (n_states, n_fields), and their names."""
         names = [f for f in self.fields if not isinstance(getattr(self.states[0], f), tuple)]
-        columns = [[clipped(getattr(state, name)) for state in self.states] for name in names]
-        return np.array(columns, np.int64).reshape(len(names), -1).T, tuple(names)
+        columns = [[clipped(getattr(state, name)) for state in states] for name in names]
+        shape = len(names), len(states)
+        return np.array(columns, np.int64).reshape(shape).T, tuple(names)
 
     def _look_for_growth(self) -> None:
         """Warn of a field that grows, and lower the limit unless one was given."""
         from rollwise.builders.building import warn_of_growth
         from rollwise.builders.growth import Moves, endless_growth
 
-        rows, names = self._rows()
+        rows, names = self._rows(self.states[: LESS_IF_GROWING * SMALL])
 
         def numbers(state: Any) -> list[int]:
             return [clipped(getattr(state, name)) for name in names]

@@ -74,8 +74,8 @@ def certified(
         layer, known = replace(layer, endings=endings), (values[border], bounds[border])
         search, begun = solved(layer, *known)
         exact = search.found[: layer.n]
-        # The bounds are those of the numbers that are given: a turn doesn't raise their sum, which
-        # `rollwise.proofs.check_rules` checks on the rule sheet.
+        # Bounds are proved for the rounded values. Value plus bound then rises in no move, as
+        # `rollwise.proofs.check_rules` demands on the rule sheet.
         found = sign * stakes.on_grid(np.clip(sign * exact, 0.0, 1.0))
         same = np.array_equal(found, exact)
         proved = bounds_of(layer, found, known, encloses=False, begun=begun if same else None)
@@ -150,7 +150,7 @@ def prove_profile(
     bounds[moved] = (bounds[moved] + off[moved]) * UP
     del worth, off, moved
     most -= values
-    most += bounds * UP  # also where the rounded difference cancels most of it
+    most += bounds * UP  # the bounds may cancel the difference, but not its rounding
     gains = np.maximum(most, 0.0, out=most)
     gains *= UP
     found, players = [gains, bounds, values], graph.players
