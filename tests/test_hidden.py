@@ -44,7 +44,7 @@ from rollwise.games.liars_dice import Cups, LiarsDice
 from rollwise.games.rock_paper_scissors_dice import RockPaperScissorsDice
 from rollwise.games.simultaneous import SimultaneousHog, SimultaneousPig
 from rollwise.hidden import answer as answers
-from rollwise.hidden import program, reading, solve
+from rollwise.hidden import program, reading, solve, solving
 from rollwise.hidden.check import bounds, open_bounds
 from rollwise.hidden.learning import simulate
 from rollwise.hidden.reading import read
@@ -114,7 +114,8 @@ def test_drawn_games_have_the_value_and_the_ranges_of_all_pure_strategies(seed):
     value = naive.value_of(naive.payoff_matrix(game))
     answer = solve(game)
     assert abs(answer.value - value) <= answer.error_bound + 1e-8
-    assert [len(seat.parents) for seat in answer.tree.seats] == list(map(len, sets))
+    ((part, _),) = answer.parts
+    assert [len(seat.parents) for seat in part.tree.seats] == list(map(len, sets))
     ranges = naive.ranges(game)
     found = {(one.seat, one.before, one.text): answer.ranges(one) for one in answer.situations()}
     expected = {}
@@ -128,7 +129,7 @@ def test_drawn_games_have_the_value_and_the_ranges_of_all_pure_strategies(seed):
 
 def memory_of(answer, situation):
     """The earlier sights and actions, and the present sight, as in `naive_hidden`."""
-    seat, number, parts = answer.tree.seats[situation.seat], situation.number, []
+    seat, number, parts = answer.parts[0][0].tree.seats[situation.seat], situation.number, []
     while True:
         position = int(seat.examples[number])
         parts.insert(0, tuple(answer.positions.visible(position).items()))
@@ -236,7 +237,7 @@ class Peek(Game):
 def test_a_page_has_the_digits_of_the_stake_and_one_word_for_a_truth_value():
     data = data_of(solve(Peek()), [])
     assert data["stake"] == 2e-9
-    worths = {worth for row in data["sets"][0].values() for worth in row[2]}
+    worths = {worth for row in data["sets"][0][0].values() for worth in row[2]}
     assert {-1e-9, 1e-9, 2e-9} <= worths
     words = {row[1][1] for board in data["boards"] for row in board if row[0][1] == "is seen"}
     assert words == {"false", "true"}
@@ -252,7 +253,7 @@ def test_costs_of_choices_have_the_digits_of_the_stake():
 
 
 def test_regrets_are_minimized_to_a_part_of_the_stake(monkeypatch):
-    monkeypatch.setattr(answers, "MOST_FOR_PROGRAM", 0)
+    monkeypatch.setattr(solving, "MOST_FOR_PROGRAM", 0)
     low, high = solve(HighStakes(stake=1)), solve(HighStakes(stake=2**20))
     assert low.iterations == high.iterations
 

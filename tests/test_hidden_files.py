@@ -34,6 +34,7 @@ from rollwise.hidden.check import bounds
 from rollwise.hidden.learning import learn
 from rollwise.hidden.reading import read
 from rollwise.hidden.regret import minimize_regret_openly, open_game
+from rollwise.hidden.solving import together
 from rollwise.page.hidden import data_of as page_data
 
 GAMES = available(hidden=True)
@@ -154,7 +155,8 @@ def test_learned_strategies_get_better_and_are_proved(tmp_path):
     answer, curve = learn(LeducPoker(), 4_000, 1, points=5)
     assert [point.games for point in curve] == [250, 500, 1000, 2000, 4000]
     assert curve[-1].exploitability < 0.4 * curve[0].exploitability
-    low, high = bounds(answer.tree, answer.found)
+    ((part, _),) = answer.parts
+    low, high = bounds(part.tree, part.found)
     assert (low, high) == (curve[-1].low, curve[-1].high)
     assert low < solve(LeducPoker()).value < high
     assert learn(LeducPoker(), 4_000, 1, points=1)[1] == curve[-1:]
@@ -218,7 +220,7 @@ def test_answers_without_a_list_of_histories_are_not_saved(tmp_path):
         positions, average.low, average.high, "regret minimization", {}, open=game, found=average
     )
     with pytest.raises(UsageError, match="too large to save"):
-        save(large, tmp_path / "large.parquet")
+        save(together(positions, [(large, large)], {}), tmp_path / "large.parquet")
 
 
 def test_a_played_game(monkeypatch):

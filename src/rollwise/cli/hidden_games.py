@@ -39,7 +39,7 @@ from rollwise.documents.model import Rows
 from rollwise.errors import RulesError, UsageError
 from rollwise.game import Game
 from rollwise.graph.layout import members_of
-from rollwise.graph.naming import Vocabulary, free_name
+from rollwise.graph.naming import Vocabulary, free_name, state_text
 from rollwise.graph.typed import typed_state
 from rollwise.hidden import Answer, Situation
 from rollwise.hidden import solve as solve_game
@@ -97,10 +97,14 @@ def _frame(answer: Answer, situations: list[Situation]) -> pl.DataFrame:
     names = PLAYERS[not answer.positions.is_hidden]
     fields = [n for n in answer.positions.states[0]._fields if any(n in s.sees for s in situations)]
     actions = list(dict.fromkeys(name for s in situations for name in s.names))
-    player, before, reach = (free_name(name, fields) for name in ("player", "before", "reach"))
+    began, player, before, reach = (
+        free_name(name, fields) for name in ("round", "player", "before", "reach")
+    )
     rows = []
     for one in situations:
-        row: dict[str, Any] = {player: names[one.seat]}
+        about = answer.positions.about_round(one.round)
+        row: dict[str, Any] = {began: state_text(about)} if about else {}
+        row[player] = names[one.seat]
         for name in fields:
             x = one.sees.get(name)
             row[name] = " ".join(map(str, x)) if isinstance(x, tuple) else x
@@ -287,8 +291,10 @@ def check(game: Game) -> None:
             found = how_many(len(positions.states), "position")
             if positions.is_hidden:
                 check_ends(positions)
-                tree = unfold(positions, limit=ASKED.max_states)
-                n = sum(len(seat.parents) for seat in tree.seats)
+                trees = [unfold(one.positions, limit=ASKED.max_states) for one in positions.rounds]
+                n = sum(len(seat.parents) for tree in trees for seat in tree.seats)
+                if len(trees) > 1:
+                    found += f", {how_many(len(trees), 'round')}"
                 found += f", {how_many(n, 'situation')}; the actions tell no hidden field"
                 found += "; every play ends"
             elif (place := never_ends(positions)) is None:

@@ -76,11 +76,22 @@ class MixedAction(Part, frozen=True):
 class SituationRow(Part, frozen=True):
     """A situation: all that a player knows at a choice."""
 
-    player: Annotated[str, about("first or second; in a simultaneous choice mover or other")]
+    player: Annotated[
+        str, about("first or second to move in the round; in a simultaneous choice mover or other")
+    ]
     sees: Annotated[dict[str, Any], about("the visible fields")]
     before: Annotated[str, about("earlier sights and actions, where fields have changed since")]
     reach: Annotated[Chance, about("of coming here; null if unknown")]
     actions: list[MixedAction]
+    round: Annotated[
+        Maybe[dict[str, Any]],
+        about("the fields with which it began; absent in a game of one round"),
+    ] = UNSET
+
+    @property
+    def round_text(self) -> str:
+        """The beginning of the round in words; empty in a game of one round."""
+        return state_text(self.round) if self.round else ""
 
     @property
     def text(self) -> str:
@@ -97,10 +108,11 @@ class SituationRow(Part, frozen=True):
         return ", ".join(f"{a.action}: {range_text(a)}" for a in self.actions if range_text(a))
 
     @property
-    def cells(self) -> tuple[str, str, str, str, str, str]:
+    def cells(self) -> tuple[str, ...]:
         """A row of a table."""
         reach = "" if self.reach is None else f"{100 * self.reach:.4g} %"
-        return self.player, state_text(self.sees), self.before, self.text, self.ranges, reach
+        known = self.round_text, self.player, state_text(self.sees), self.before
+        return *known, self.text, self.ranges, reach
 
 
 def range_text(action: MixedAction) -> str:
@@ -144,7 +156,8 @@ def situation_row(answer: Answer, situation: Situation, ranges: bool = False) ->
     ]
     player = PLAYERS[not answer.positions.is_hidden][situation.seat]
     reach = number_or_none(situation.reach)
-    return SituationRow(player, dict(situation.sees), situation.before, reach, actions)
+    began = answer.positions.about_round(situation.round) or UNSET
+    return SituationRow(player, dict(situation.sees), situation.before, reach, actions, began)
 
 
 class InPayoffs(GameDocument, frozen=True, kw_only=True):
@@ -195,6 +208,7 @@ class HiddenSolved(Worth, frozen=True, kw_only=True, tag="rollwise/solve/hidden/
     positions: int
     histories: Annotated[Maybe[int], about("of play, where equal ones count once")] = UNSET
     situations: Annotated[Maybe[int], about("of both players")] = UNSET
+    rounds: Annotated[Maybe[int], about("parts that begin anew, if several")] = UNSET
     memory: Annotated[Maybe[Bytes], about("the most memory of the process so far")] = UNSET
     kept_from: Annotated[Maybe[str], about("the run that found a kept answer")] = UNSET
     seconds: Seconds
@@ -224,6 +238,8 @@ class HiddenSolved(Worth, frozen=True, kw_only=True, tag="rollwise/solve/hidden/
         if self.histories:
             sizes += [how_many(self.histories, "history", "histories")]
             sizes += [how_many(self.situations or 0, "situation")]
+        if self.rounds:
+            sizes += [how_many(self.rounds, "round")]
         yield f"  {', '.join(sizes)}"
         rounds = {"matrix games": "sweep", "regret minimization": "iteration"}.get(self.method)
         times = f", {how_many(self.iterations, rounds)}" if self.iterations and rounds else ""
@@ -281,11 +297,11 @@ class HiddenTable(GameDocument, frozen=True, kw_only=True, tag="rollwise/table/h
 
     def blocks(self) -> Iterator[str | Rows]:
         cells = [row.cells for row in self.rows]
-        heads = ("player", "sees", "before", "plays", "optimal too", "reached")
-        used = [k for k in range(6) if any(row[k] for row in cells)]
+        heads = ("round", "player", "sees", "before", "plays", "optimal too", "reached")
+        used = [k for k in range(len(heads)) if any(row[k] for row in cells)]
         yield Rows(
             [heads[k] for k in used], [[row[k] for k in used] for row in cells],
-            heads[:5], ("before", "plays", "optimal too"),
+            heads[:-1], ("round", "before", "plays", "optimal too"),
         )  # fmt: skip
         if self.unique is False:
             yield OTHERS
@@ -325,6 +341,7 @@ class HiddenAdvised(InPayoffs, frozen=True, kw_only=True, tag="rollwise/advise/h
         for row in self.situations:
             reached = "" if row.reach is None else f", reached with {100 * row.reach:.4g} %"
             after = f" after {row.before}" if row.before else ""
+            after += f", in the round from {row.round_text}" if row.round_text else ""
             who = f"{row.player} player" if row.player in PLAYERS[0] else row.player
             yield f"{who} sees {state_text(row.sees)}{after}{reached}"
             yield actions_table(row.actions, as_number(self.stake))
@@ -571,6 +588,7 @@ def solved_document(answer: Answer) -> HiddenSolved:
         iterations=answer.iterations or UNSET,
         histories=answer.n_histories if is_hidden else UNSET,
         situations=answer.n_situations if is_hidden else UNSET,
+        rounds=len(answer.positions.rounds) if len(answer.positions.rounds) > 1 else UNSET,
         memory=peak_memory(),
         kept_from=answer.kept_from or UNSET,
         seconds=answer.seconds,

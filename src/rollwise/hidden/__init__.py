@@ -1,15 +1,15 @@
 """Games of two players with hidden dice or cards, or with simultaneous choices.
 
-`reading` reads the rules into positions. With hidden fields, `tree` unfolds the positions into
-information sets; `program` solves them by linear programming, and `regret` by regret minimization
-where there are many. With simultaneous choices, `stochastic` solves a matrix game at each position.
-`check` proves every answer and imports no search. `answer` has `solve` and the questions, `faces`
-the ranges over all optimal strategies, and `files` the saved answers.
+`reading` reads the rules into positions. With hidden fields, `rounds` finds the positions at which
+the game begins anew, and `tree` unfolds each round into information sets; `program` solves them by
+linear programming, and `regret` by regret minimization where there are many. With simultaneous
+choices, `stochastic` solves a matrix game at each position. `check` proves every answer and imports
+no search. `answer` has the questions, `solving` the rounds together, and `files` saved answers.
 """
 
 from rollwise.hidden.answer import Answer as Answer
 from rollwise.hidden.answer import Situation as Situation
-from rollwise.hidden.answer import solve as solve
 from rollwise.hidden.files import load as load
 from rollwise.hidden.files import save as save
 from rollwise.hidden.files import verify as verify
+from rollwise.hidden.solving import solve as solve

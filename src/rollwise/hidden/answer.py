@@ -1,4 +1,4 @@
-"""Solve a game with hidden fields or simultaneous choices, and look at the answer.
+"""Answers to games with hidden fields or simultaneous choices, and the questions to them.
 
 An answer gives each player a strategy: probabilities of the actions in each *situation*. With
 hidden fields a situation is an information set, and with simultaneous choices it is a position.
@@ -10,7 +10,6 @@ side too: 0 for the mover, 1 for the other player.
 from __future__ import annotations
 
 import math
-import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -26,37 +25,18 @@ from rollwise.game import Game
 from rollwise.graph.layout import field_words
 from rollwise.graph.naming import in_fields, state_text
 from rollwise.graph.typed import spread
-from rollwise.hidden.check import OpenGame, bounds, gains_of, plan_of, rounding_bound
-from rollwise.hidden.program import (
-    NARROW,
-    Face,
-    as_fractions,
-    matrix_face,
-    payoff_matrix,
-    solve_program,
-)
-from rollwise.hidden.reading import DEAL, TOGETHER, Positions, read
-from rollwise.hidden.regret import (
-    OpenStrategies,
-    minimize_regret,
-    minimize_regret_openly,
-    open_game,
-    uniform,
-)
-from rollwise.hidden.stochastic import Plan, evaluate_positions, solve_positions
-from rollwise.hidden.tree import Tree, added, unfold
+from rollwise.hidden.check import OpenGame, gains_of, plan_of, rounding_bound
+from rollwise.hidden.program import Face, matrix_face, payoff_matrix
+from rollwise.hidden.reading import DEAL, TOGETHER, Positions
+from rollwise.hidden.regret import OpenStrategies, uniform
+from rollwise.hidden.stochastic import Plan, evaluate_positions
+from rollwise.hidden.tree import Tree, added
 from rollwise.hooks import InWords
-from rollwise.numbers.given import positive_number
 
 Progress = Callable[[str, int, int | None], None] | None
 Strategies = tuple[NDArray[Any], NDArray[Any]]
-MOST_FOR_PROGRAM = 60_000  # sequences of both players, for the linear program
-MOST_FOR_FRACTIONS = 5_000  # pairs of sequences, for an exact answer
 SURE = 1e-8  # error bound of an answer whose optimal strategies have ranges
 MOST_FOR_RANGES = 5_000  # sequences of both players, for ranges over all optimal strategies
-MOST_FOR_TREE = 3_000_000  # sequences, for a list of all histories
-TOLERANCE, OPEN_TOLERANCE = 1e-4, 1e-3  # of the largest payoff
-ITERATIONS, SECONDS = 100_000, 3600.0
 MOST_SHOWN = 100  # situations of a game without a list of histories
 
 
@@ -84,6 +64,8 @@ class Situation:
         The chance that play comes here; NaN where the answer doesn't know it.
     number : int
         Of the information set of this player; with simultaneous choices of the position.
+    round : int
+        Of the game's rounds (`Positions.rounds`). There seat 0 is the first mover of the round.
     """
 
     seat: int
@@ -96,6 +78,7 @@ class Situation:
     values: list[float]
     reach: float
     number: int = -1
+    round: int = 0
 
     @property
     def text(self) -> str:
@@ -209,6 +192,10 @@ class Answer(InWords):
         """The memory of a player after the action with this index; it begins with None."""
         return None
 
+    def enter(self, memory: Any, position: int, mover: int) -> Any:
+        """The memory of a player when play comes to a position, with this player as its mover."""
+        return memory
+
     def strategies(self, names: tuple[str, str]) -> Any:
         """Strategies of both players by name: ``optimal``, ``random`` or a policy of the rules.
 
@@ -230,6 +217,9 @@ class Answer(InWords):
 
     def evaluate(self, names: tuple[str, str]) -> tuple[float, float]:
         """The first player's payoff with these policies, and a bound on its rounding error."""
+        return self._evaluate(self.strategies(names))
+
+    def _evaluate(self, strategies: Any) -> tuple[float, float]:
         raise NotImplementedError
 
     def best_response(self, name: str, seat: int) -> tuple[float, float]:
@@ -311,12 +301,18 @@ def _shows(fields: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TreeAnswer(Answer):
-    """The answer to a game with hidden fields."""
+    """The answer to a round of a game with hidden fields.
+
+    Payoffs are those of the round's first mover, and so are the payoffs of `tree`, where the rounds
+    that follow pay their values.
+    """
 
     tree: Tree = field(kw_only=True, repr=False)
     found: Strategies = field(kw_only=True, repr=False)
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def _views(self) -> tuple[Any, Any, Any]:
+        """Plans of both players, and the gains and the chances of all sequences."""
         plans = [plan_of(*pair) for pair in zip(self.tree.seats, self.found, strict=True)]
         gains, reaches = [], []
         # gains with the masses of chance instead of payoffs are the chances to reach each sequence
@@ -324,7 +320,23 @@ class TreeAnswer(Answer):
             other = plans[1 - seat]
             gains.append(gains_of(self.tree, seat, other, sign * self.tree.payoffs))
             reaches.append(gains_of(self.tree, seat, other, self.tree.masses))
-        object.__setattr__(self, "_views", (plans, gains, reaches))
+        return plans, gains, reaches
+
+    def paying(self, values: NDArray[Any]) -> TreeAnswer:
+        """The same strategies, where the rounds that follow have other values (`Tree.paying`)."""
+        if not len(values):
+            return self
+        payoffs = self.tree.paying(values).astype(np.float64)
+        return replace(self, tree=replace(self.tree, payoffs=payoffs))
+
+    @cached_property
+    def exit_chances(self) -> NDArray[np.float64]:
+        """The chance that each of the rounds that follow begins, with each player as its mover."""
+        first, second = self._views[0]
+        shares = self.tree.masses * first[self.tree.rows] * second[self.tree.columns]
+        on = self.tree.exits >= 0
+        length = 2 * len(self.positions.exits or ())
+        return added(self.tree.exits[on], shares[on].astype(np.float64), length)
 
     @property
     def n_situations(self) -> int:
@@ -336,7 +348,7 @@ class TreeAnswer(Answer):
 
     def situation(self, seat: int, number: int) -> Situation:
         """The situation of an information set."""
-        plans, gains, reaches = self._views  # type: ignore[attr-defined]
+        plans, gains, reaches = self._views
         side = self.tree.seats[seat]
         begin, end = side.first[number : number + 2].tolist()
         position = int(side.examples[number])
@@ -405,8 +417,8 @@ class TreeAnswer(Answer):
             found.append(strategy)
         return found[0], found[1]
 
-    def evaluate(self, names: tuple[str, str]) -> tuple[float, float]:
-        plans = [plan_of(*p) for p in zip(self.tree.seats, self.strategies(names), strict=True)]
+    def _evaluate(self, strategies: Strategies) -> tuple[float, float]:
+        plans = [plan_of(*p) for p in zip(self.tree.seats, strategies, strict=True)]
         terms = self._payoffs * plans[0][self.tree.rows] * plans[1][self.tree.columns]
         return float(terms.sum()), rounding_bound(self.tree, float(abs(terms).sum()))
 
@@ -433,22 +445,29 @@ class TreeAnswer(Answer):
     def ranges(self, situation: Situation) -> list[tuple[float, float]]:
         return self._faces[situation.seat].probabilities(situation.number)
 
-    def payoff_range(self, names: tuple[str, str]) -> tuple[float, float] | None:
-        if names.count("optimal") != 1 or not 0 < self.work_of_ranges <= MOST_FOR_RANGES:
-            return None
-        seat = names.index("optimal")
-        plan = plan_of(self.tree.seats[1 - seat], self.strategies(names)[1 - seat])
+    def range_of(self, seat: int, strategies: Strategies, values: NDArray[Any]) -> Any:
+        """The range of the first player's payoff over all optimal strategies of a seat.
+
+        Parameters
+        ----------
+        strategies
+            That of the other seat counts.
+        values
+            Of the rounds that follow (`Tree.paying`).
+        """
+        plan = plan_of(self.tree.seats[1 - seat], strategies[1 - seat])
         own, other = (self.tree.rows, self.tree.columns)[:: 1 - 2 * seat]
-        cost = added(own, self._payoffs * plan[other], self.tree.seats[seat].n_sequences)
-        low, high = self._faces[seat].payoffs(cost)
-        return (low, high) if high - low > NARROW * max(1.0, self._faces[seat].unit) else None
+        payoffs = self.tree.paying(values).astype(np.float64)
+        cost = added(own, payoffs * plan[other], self.tree.seats[seat].n_sequences)
+        return self._faces[seat].payoffs(cost)
 
     @property
     def _payoffs(self) -> NDArray[np.float64]:
         return self.tree.payoffs.astype(np.float64)
 
-    def with_policies(self, names: tuple[str, str]) -> TreeAnswer:
-        return replace(self, found=self.strategies(names), **self._proved_by(names))
+    def playing(self, strategies: Strategies) -> TreeAnswer:
+        """The same round with other strategies; nothing is proved of them."""
+        return replace(self, found=strategies)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -539,8 +558,8 @@ class StochasticAnswer(Answer):
             found.append(shares)
         return found[0], found[1]
 
-    def evaluate(self, names: tuple[str, str]) -> tuple[float, float]:
-        return evaluate_positions(self.positions, self.plan, self.strategies(names), None)
+    def _evaluate(self, strategies: tuple[Strategies, Strategies]) -> tuple[float, float]:
+        return evaluate_positions(self.positions, self.plan, strategies, None)
 
     def _best_response(
         self, seat: int, strategies: tuple[Strategies, Strategies]
@@ -554,7 +573,7 @@ class StochasticAnswer(Answer):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OpenAnswer(Answer):
-    """The answer to a large game with one deal and open moves; memories are nodes and rows."""
+    """The answer to a large round with one deal and open moves; memories are nodes and rows."""
 
     open: OpenGame = field(kw_only=True, repr=False)
     found: OpenStrategies = field(kw_only=True, repr=False)
@@ -632,89 +651,22 @@ class OpenAnswer(Answer):
             )
         return self.found
 
-    def evaluate(self, names: tuple[str, str]) -> tuple[float, float]:
-        self.strategies(names)
+    def _evaluate(self, strategies: OpenStrategies) -> tuple[float, float]:
         return self.value, self.error_bound
 
     def _best_response(self, seat: int, strategies: OpenStrategies) -> tuple[float, float]:
         worth = float(self.high) if seat == 0 else -float(self.low)
         return worth, 2 * self.found.rounding
 
-    def with_policies(self, names: tuple[str, str]) -> OpenAnswer:
-        self.strategies(names)
+    def paying(self, values: NDArray[Any]) -> OpenAnswer:
+        """This answer: no other strategies than the optimal ones are evaluated."""
         return self
 
+    @property
+    def exit_chances(self) -> NDArray[np.float64]:
+        """Unknown."""
+        return np.full(2 * len(self.positions.exits or ()), math.nan)
 
-def solve(
-    game: Game,
-    *,
-    tolerance: float | None = None,
-    max_states: int | None = None,
-    progress: Progress = None,
-    positions: Positions | None = None,
-) -> Answer:
-    """Solve a game of two players with hidden fields or simultaneous choices.
-
-    Parameters
-    ----------
-    tolerance : float, optional
-        The largest acceptable error bound where regrets are minimized: 1e-4 of the largest payoff
-        unless given, and 1e-3 for games too large for a list of histories. A tolerance of at least
-        1e-4 replaces the linear program, which finds smaller bounds.
-    max_states : int, optional
-        The most positions, or histories of the game.
-    positions : Positions, optional
-        Of the game, if they were read before.
-
-    Raises
-    ------
-    RulesError, UsageError, TooManyStates, NotConverged
-    """
-    if tolerance is not None:
-        tolerance = positive_number("tolerance", tolerance)
-    stages = {"read": time.perf_counter()}
-    positions = read(game, max_states, progress) if positions is None else positions
-    stages["solve"] = time.perf_counter()
-    if not positions.is_hidden:
-        plan = solve_positions(positions)
-        value, bound = float(plan.values[0]), float(plan.error_bounds[0])
-        taken = _taken(stages)
-        return StochasticAnswer(
-            positions, value - bound, value + bound, "matrix games", taken, plan.sweeps, plan=plan
-        )
-    limits = (tolerance or TOLERANCE * positions.stake, ITERATIONS, SECONDS, progress)
-    openly = open_game(positions)
-    if openly is not None and openly.sizes[0] * openly.n_types > MOST_FOR_TREE:
-        limits = (tolerance or OPEN_TOLERANCE * positions.stake, *limits[1:])
-        average = minimize_regret_openly(openly, *limits)
-        return OpenAnswer(
-            positions, average.low, average.high, "regret minimization", _taken(stages),
-            average.iterations, open=openly, found=average,
-        )  # fmt: skip
-    report: Callable[[str, int, int | None], None] = progress or (lambda *_: None)
-    report("listing all histories", 0, None)
-    tree = unfold(positions, limit=max_states)
-    iterations = 0
-    is_rough = tolerance is not None and tolerance >= TOLERANCE
-    if sum(seat.n_sequences for seat in tree.seats) <= MOST_FOR_PROGRAM and not is_rough:
-        method = "linear program"
-        report("solving the linear program", 0, None)
-        found: Strategies = solve_program(tree)
-        if positions.is_exact and len(tree.rows) <= MOST_FOR_FRACTIONS:
-            report("looking for an answer in fractions", 0, None)
-            exact = unfold(positions, exact=True)
-            if (fractions := as_fractions(exact, found)) is not None:
-                tree, found = exact, fractions
-    else:
-        method = "regret minimization"
-        found, iterations = minimize_regret(tree, *limits)
-    stages["certify"] = time.perf_counter()
-    low, high = bounds(tree, found)
-    taken = _taken(stages)
-    return TreeAnswer(positions, low, high, method, taken, iterations, tree=tree, found=found)
-
-
-def _taken(stages: dict[str, float]) -> dict[str, float]:
-    """The seconds of each stage, from the times at which they began."""
-    ends = [*list(stages.values())[1:], time.perf_counter()]
-    return {name: end - begin for (name, begin), end in zip(stages.items(), ends, strict=True)}
+    def playing(self, strategies: OpenStrategies) -> OpenAnswer:
+        """This answer."""
+        return self

@@ -14,6 +14,8 @@ u = 2^-53 (Higham 2002, section 3.1). The best response to absolute payoffs boun
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,13 +95,19 @@ def rounding_bound(tree: Tree, most: float) -> float:
     return float(1.01 * n * UNIT / (1 - n * UNIT) * most)
 
 
-def bounds(tree: Tree, strategies: tuple[NDArray[Any], NDArray[Any]]) -> tuple[Any, Any]:
+def bounds(
+    tree: Tree,
+    strategies: tuple[NDArray[Any], NDArray[Any]],
+    rounds: Sequence[tuple[Any, Any]] = (),
+) -> tuple[Any, Any]:
     """Bounds on the value of the game for the first player, proved by two strategies.
 
     Parameters
     ----------
     strategies : pair of (n_sequences,) float64, or object for fractions
         The probability of each action in its information set; 1 for sequence 0.
+    rounds : sequence of (low, high)
+        Proved bounds on the values of the rounds that follow, for the mover of each.
 
     Returns
     -------
@@ -113,13 +121,27 @@ def bounds(tree: Tree, strategies: tuple[NDArray[Any], NDArray[Any]]) -> tuple[A
         other = 1 - seat
         check_strategy(tree.seats[other], strategies[other])
         plan = plan_of(tree.seats[other], strategies[other])
-        worth = sign * gains_of(tree, seat, plan, sign * tree.payoffs)[0]
+        payoffs = tree.paying(_ends(rounds, seat, tree.payoffs.dtype == object))
+        worth = sign * gains_of(tree, seat, plan, sign * payoffs)[0]
         if tree.payoffs.dtype != object:
-            most = gains_of(tree, seat, plan, abs(tree.payoffs))[0]
+            most = gains_of(tree, seat, plan, abs(payoffs))[0]
             worth += sign * rounding_bound(tree, most)
         found.append(worth)
     low, high = found
     return low, max(low, high)
+
+
+def _ends(rounds: Sequence[tuple[Any, Any]], side: int, is_exact: bool) -> NDArray[Any]:
+    """The lower (side 1) or upper (side 0) bounds of rounds for the first player, by their movers.
+
+    They are the mover's bounds, or those of the other player with the opposite signs.
+    """
+    pairs = ((high, -low) if side == 0 else (low, -high) for low, high in rounds)
+    found = np.array([end for pair in pairs for end in pair], object)
+    if is_exact:
+        return found
+    outward = np.inf if side == 0 else -np.inf
+    return np.array([math.nextafter(float(end), outward) for end in found])
 
 
 @inner_kernel

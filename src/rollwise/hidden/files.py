@@ -22,17 +22,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rollwise import __version__
 from rollwise.answer import storage
 from rollwise.answer.kept_files import WORTH_KEEPING, sources
 from rollwise.errors import OutputError, RefusedFile, SolutionFileError, UsageError
 from rollwise.graph.lotteries import pointers
-from rollwise.hidden.answer import Answer, Progress, StochasticAnswer, TreeAnswer, solve
-from rollwise.hidden.check import UNIT, bounds, never_ends, proves_positions
+from rollwise.hidden.answer import Answer, OpenAnswer, Progress, StochasticAnswer
+from rollwise.hidden.check import UNIT, never_ends, proves_positions
 from rollwise.hidden.reading import DEAL, TOGETHER, Positions, read
+from rollwise.hidden.solving import HiddenAnswer, proved, solve
 from rollwise.hidden.stochastic import Matrices, Plan
-from rollwise.hidden.tree import unfold
+from rollwise.hidden.tree import Seat, check_ends, unfold
 from rollwise.hooks import InWords
 from rollwise.machine.atomic_files import path_of, write_atomically
 from rollwise.machine.parquet_files import read_parquet, require_parquet, write_parquet
@@ -77,12 +79,7 @@ def save(answer: Answer, path: str | Path, *, kept: bool = False) -> None:
 
     path, positions = path_of(path), answer.positions
     require_parquet(path)
-    if isinstance(answer, TreeAnswer):
-        rows = list(_of_tree(answer))
-    elif isinstance(answer, StochasticAnswer):
-        rows = list(_of_positions(answer))
-    else:
-        raise UsageError(f"{positions.title} is too large to save")
+    rows_of: Any = _of_rounds if positions.is_hidden else _of_positions
     facts = {
         "format": storage.FORMAT,
         "game": positions.game.name,
@@ -96,15 +93,18 @@ def save(answer: Answer, path: str | Path, *, kept: bool = False) -> None:
         "high": str(answer.high),
         "versions": {"rollwise": __version__, "python": platform.python_version()},
     }
-    frame = pl.DataFrame(rows, infer_schema_length=None)
+    frame = pl.DataFrame(list(rows_of(answer)), infer_schema_length=None)
     metadata = {"rollwise": json.dumps(facts)}
     write_atomically(path, lambda place: write_parquet(frame, place, metadata))
 
 
-def _of_tree(answer: TreeAnswer) -> Iterator[dict[str, Any]]:
+def _of_rounds(answer: HiddenAnswer) -> Iterator[dict[str, Any]]:
+    if any(isinstance(part, OpenAnswer) for part, _ in answer.parts):
+        raise UsageError(f"{answer.positions.title} is too large to save")
     for one in answer.situations():
         for name, share in zip(one.names, one.probabilities, strict=True):
             yield {
+                "round": one.round + 1,
                 "player": NAMES[0][one.seat],
                 "sees": one.text,
                 "before": one.before,
@@ -253,7 +253,7 @@ def _examined(path: Path, game: Game | None, max_states: int | None) -> tuple[An
     try:
         frame = read_parquet(path)
         low, high = (_number(facts[name]) for name in ("low", "high"))
-        make = _tree_from if positions.is_hidden else _positions_from
+        make = _rounds_from if positions.is_hidden else _positions_from
         answer, fault = make(positions, frame, facts)
     except (ValueError, TypeError, ArithmeticError, LookupError, PolarsError) as error:
         raise RefusedFile(str(storage.damaged_file(path, str(error)))) from error
@@ -276,26 +276,35 @@ def _fraction(text: str) -> Fraction:
     return Fraction(text)
 
 
-def _tree_from(
+def _rounds_from(
     positions: Positions, frame: pl.DataFrame, facts: dict[str, Any]
 ) -> tuple[Answer, str]:
     is_exact = isinstance(_number(facts["low"]), Fraction)
     if is_exact and not positions.is_exact:
         raise ValueError("it has fractions, and the rules have numbers with a decimal point")
-    tree = unfold(positions, exact=is_exact)
-    found = []
-    for seat, name in zip(tree.seats, NAMES[0], strict=True):
-        column = frame.filter(frame["player"] == name)["fraction" if is_exact else "probability"]
-        shares = [_fraction(text) if is_exact else float(text) for text in column.to_list()]
-        if len(shares) != seat.n_sequences - 1:
-            raise ValueError(f"it has {len(shares)} actions of the {name} player")
-        one: list[Any] = [Fraction(1) if is_exact else 1.0]
-        found.append(np.array(one + shares, object if is_exact else np.float64))
-    low, high = bounds(tree, (found[0], found[1]))
-    return TreeAnswer(
-        positions, low, high, facts["found_by"], {}, facts["iterations"], facts["kept_from"],
-        tree=tree, found=(found[0], found[1]),
-    ), ""  # fmt: skip
+    check_ends(positions)
+    trees, found = [], []
+    for k, one in enumerate(positions.rounds, 1):
+        rows = frame.filter(frame["round"] == k)
+        tree = unfold(one.positions, exact=is_exact)
+        first, second = (
+            _shares_from(rows.filter(rows["player"] == name), seat, name, is_exact)
+            for seat, name in zip(tree.seats, NAMES[0], strict=True)
+        )
+        trees.append(tree)
+        found.append((first, second))
+    about = {name: facts[name] for name in ("iterations", "kept_from")}
+    return proved(positions, trees, found, method=facts["found_by"], **about), ""
+
+
+def _shares_from(rows: pl.DataFrame, seat: Seat, name: str, is_exact: bool) -> NDArray[Any]:
+    """The strategy of a player in a round."""
+    column = rows["fraction" if is_exact else "probability"]
+    shares = [_fraction(text) if is_exact else float(text) for text in column.to_list()]
+    if len(shares) != seat.n_sequences - 1:
+        raise ValueError(f"it has {len(shares)} actions of the {name} player")
+    one: list[Any] = [Fraction(1) if is_exact else 1.0]
+    return np.array(one + shares, object if is_exact else np.float64)
 
 
 def _positions_from(

@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 
 from rollwise.errors import UsageError
 from rollwise.game import Game
-from rollwise.hidden.answer import Answer, Progress, Situation, TreeAnswer
-from rollwise.hidden.check import bounds
-from rollwise.hidden.reading import DEAL, TOGETHER, Positions, read
+from rollwise.hidden.answer import Answer, Progress, Situation
+from rollwise.hidden.reading import DEAL, ENDED, TOGETHER, Positions, Round, read
 from rollwise.hidden.regret import average_of
-from rollwise.hidden.tree import Tree, unfold
+from rollwise.hidden.solving import HiddenAnswer, proved
+from rollwise.hidden.tree import Tree, check_ends, unfold
 
 LIMIT = 3_000_000  # histories, unless a limit is given
 
@@ -52,8 +52,52 @@ class Checkpoint:
         return self.high - self.low
 
 
+class _Round:
+    """What a learner knows of one round; player 0 is its first mover."""
+
+    def __init__(self, one: Round, limit: int) -> None:
+        positions = one.positions
+        self.tree: Tree = unfold(positions, limit=limit)
+        self.exits = positions.exits or ()
+        self.regrets = [[0.0] * seat.n_sequences for seat in self.tree.seats]
+        self.sums = [[0.0] * seat.n_sequences for seat in self.tree.seats]
+        self.first = [seat.first.tolist() for seat in self.tree.seats]
+        self.kinds, self.sights = positions.kinds.tolist(), positions.sights.tolist()
+        self.choices = positions.first_choice.tolist()
+        self.rewards = [float(x) for x in positions.rewards]
+        self.outcomes = [
+            [(float(points), target, turn) for _, points, target, turn in positions.outcomes(k)]
+            for k in range(len(self.rewards))
+        ]
+        chances, first = positions.chances().tolist(), positions.first_outcome.tolist()
+        self.steps = [list(accumulate(chances[a:b])) for a, b in pairwise(first)]
+
+    def sequences(self, place: int, mover: int, last: list[int]) -> tuple[int, int]:
+        """The sequences of the information set of the mover, from the first on."""
+        number = self.tree.seats[mover].numbers[last[mover], self.sights[place]]
+        begin, end = self.first[mover][number : number + 2]
+        return begin, end
+
+    def strategies(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The average strategies; uniform where play never came."""
+        pairs = zip(self.tree.seats, self.sums, strict=True)
+        first, second = (average_of(seat, np.array(sums)) for seat, sums in pairs)
+        return first, second
+
+
+def _shares(weights: list[float]) -> list[float]:
+    """Probabilities in proportion to these weights; uniform where all are 0."""
+    total = sum(weights)
+    if total <= 0.0:
+        return [1.0 / len(weights)] * len(weights)
+    return [x / total for x in weights]
+
+
 class Learner:
     """A learner of both players' strategies.
+
+    Each game begins at a round, and the rounds take turns. In the rounds that follow it both
+    players sample from their average strategies.
 
     Parameters
     ----------
@@ -78,95 +122,97 @@ class Learner:
         positions = read(game, max_states)
         if not positions.is_hidden:
             raise UsageError(f"{positions.title} has no hidden fields: `rollwise solve` solves it")
+        check_ends(positions)
         self.positions: Positions = positions
-        self.tree: Tree = unfold(positions, limit=max_states or LIMIT)
         self.games = 0
+        self._rounds = [_Round(one, max_states or LIMIT) for one in positions.rounds]
         self._random = random.Random(seed).random
-        self._regrets = [[0.0] * seat.n_sequences for seat in self.tree.seats]
-        self._sums = [[0.0] * seat.n_sequences for seat in self.tree.seats]
-        self._first = [seat.first.tolist() for seat in self.tree.seats]
-        self._kinds, self._sights = positions.kinds.tolist(), positions.sights.tolist()
-        self._choices = positions.first_choice.tolist()
-        self._rewards = [float(x) for x in positions.rewards]
-        self._outcomes = [
-            [(float(points), target, turn) for _, points, target, turn in positions.outcomes(k)]
-            for k in range(len(self._rewards))
-        ]
-        chances, first = positions.chances().tolist(), positions.first_outcome.tolist()
-        self._steps = [list(accumulate(chances[a:b])) for a, b in pairwise(first)]
 
     def play(self, games: int) -> None:
         """Play so many games more; in every second one the second player tries all actions."""
         for _ in range(games):
-            self._walk(0, 0, (0, 0), self.games & 1)
+            one = self._rounds[self.games // 2 % len(self._rounds)]
+            self._walk(one, 0, 0, [0, 0], self.games & 1)
             self.games += 1
 
-    def _strategy(self, seat: int, begin: int, end: int) -> list[float]:
-        """The present probabilities of the actions of an information set."""
-        positive = [max(x, 0.0) for x in self._regrets[seat][begin:end]]
-        total = sum(positive)
-        if total <= 0.0:
-            return [1.0 / (end - begin)] * (end - begin)
-        return [x / total for x in positive]
+    def _drawn(self, shares: list[float]) -> int:
+        return min(bisect(list(accumulate(shares)), self._random()), len(shares) - 1)
 
-    def _walk(self, place: int, mover: int, last: tuple[int, int], learner: int) -> float:
+    def _walk(self, one: _Round, place: int, mover: int, last: list[int], learner: int) -> float:
         """The payoff of the learner from a position on; regrets and sums change."""
-        choice, sign = self._choices[place], 1.0 if mover == learner else -1.0
-        if self._kinds[place] == DEAL:
-            return self._follow(choice, mover, last, learner)
-        number = self.tree.seats[mover].numbers[last[mover], self._sights[place]]
-        begin, end = self._first[mover][number : number + 2]
-        shares = self._strategy(mover, begin, end)
+        choice, sign = one.choices[place], 1.0 if mover == learner else -1.0
+        if one.kinds[place] == DEAL:
+            return self._follow(one, choice, mover, last, learner)
+        begin, end = one.sequences(place, mover, last)
+        regrets = one.regrets[mover]
+        shares = _shares([max(x, 0.0) for x in regrets[begin:end]])
         # the opponent's strategy adds to the average, and one of its actions is sampled
         if mover != learner:
-            sums = self._sums[mover]
+            sums = one.sums[mover]
             for k, share in enumerate(shares):
                 sums[begin + k] += share
-            taken = min(bisect(list(accumulate(shares)), self._random()), end - begin - 1)
-            after = (begin + taken, last[1]) if mover == 0 else (last[0], begin + taken)
-            worth = self._follow(choice + taken, mover, after, learner)
-            return float(sign * self._rewards[choice + taken] + worth)
+            taken = self._drawn(shares)
+            after = [begin + taken, last[1]] if mover == 0 else [last[0], begin + taken]
+            worth = self._follow(one, choice + taken, mover, after, learner)
+            return float(sign * one.rewards[choice + taken] + worth)
         worths = []
         # the learner tries all own actions from here
         for k in range(end - begin):
-            after = (begin + k, last[1]) if mover == 0 else (last[0], begin + k)
-            worth = self._follow(choice + k, mover, after, learner)
-            worths.append(self._rewards[choice + k] + worth)
+            after = [begin + k, last[1]] if mover == 0 else [last[0], begin + k]
+            worth = self._follow(one, choice + k, mover, after, learner)
+            worths.append(one.rewards[choice + k] + worth)
         mean = float(sum(share * worth for share, worth in zip(shares, worths, strict=True)))
-        regrets = self._regrets[mover]
         # the regret of an action is its gain over the mean of the present strategy
         for k, worth in enumerate(worths):
             regrets[begin + k] += worth - mean
         return mean
 
-    def _follow(self, choice: int, mover: int, last: tuple[int, int], learner: int) -> float:
-        """The payoff of the learner after a choice, with a sampled outcome."""
-        steps = self._steps[choice]
+    def _outcome(self, one: _Round, choice: int) -> tuple[float, int, int]:
+        """A sampled outcome: payoff, target and turn."""
+        steps = one.steps[choice]
         drawn = min(bisect(steps, self._random()), len(steps) - 1) if len(steps) > 1 else 0
-        points, target, turn = self._outcomes[choice][drawn]
-        if target < 0:
-            return points if mover == learner else -points
-        return self._walk(target, mover ^ turn, last, learner)
+        return one.outcomes[choice][drawn]
 
-    def strategies(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The average strategies; uniform where play never came."""
-        pairs = zip(self.tree.seats, self._sums, strict=True)
-        first, second = (average_of(seat, np.array(sums)) for seat, sums in pairs)
-        return first, second
+    def _follow(self, one: _Round, choice: int, mover: int, last: list[int], learner: int) -> float:
+        """The payoff of the learner after a choice, with a sampled outcome."""
+        points, target, turn = self._outcome(one, choice)
+        if target >= 0:
+            return self._walk(one, target, mover ^ turn, last, learner)
+        if target < ENDED:
+            points = self._sampled(one.exits[ENDED - 1 - target]) * (1 - 2 * turn)
+        return points if mover == learner else -points
+
+    def _sampled(self, number: int) -> float:
+        """The payoff of the first mover of a round, in a game between the average strategies."""
+        payoff, sign = 0.0, 1  # the sign of the mover's payoffs
+        one, place, mover, last = self._rounds[number], 0, 0, [0, 0]
+        while True:
+            choice = one.choices[place]
+            if one.kinds[place] != DEAL:
+                begin, end = one.sequences(place, mover, last)
+                taken = self._drawn(_shares(one.sums[mover][begin:end]))
+                last[mover] = begin + taken
+                choice += taken
+                payoff += sign * one.rewards[choice]
+            points, target, turn = self._outcome(one, choice)
+            if target == ENDED:
+                return payoff + sign * points
+            sign, mover, place = sign * (1 - 2 * turn), mover ^ turn, target
+            if target < ENDED:
+                one = self._rounds[one.exits[ENDED - 1 - target]]
+                place, mover, last = 0, 0, [0, 0]
 
     def checkpoint(self) -> Checkpoint:
         """The proved quality of the average strategies."""
-        low, high = bounds(self.tree, self.strategies())
-        return Checkpoint(self.games, float(low), float(high))
+        found = self.answer()
+        return Checkpoint(self.games, float(found.low), float(found.high))
 
-    def answer(self) -> TreeAnswer:
+    def answer(self) -> HiddenAnswer:
         """The average strategies as an answer, with proved bounds."""
-        found = self.strategies()
-        low, high = bounds(self.tree, found)
-        method = "external sampling"
-        return TreeAnswer(
-            self.positions, low, high, method, {}, self.games, tree=self.tree, found=found
-        )
+        found = [one.strategies() for one in self._rounds]
+        trees = [one.tree for one in self._rounds]
+        facts = {"method": "external sampling", "iterations": self.games}
+        return proved(self.positions, trees, found, **facts)
 
 
 def learn(
@@ -177,7 +223,7 @@ def learn(
     points: int = 10,
     max_states: int | None = None,
     progress: Progress = None,
-) -> tuple[TreeAnswer, list[Checkpoint]]:
+) -> tuple[HiddenAnswer, list[Checkpoint]]:
     """Learn a game, and look at the strategies along the way.
 
     Parameters
@@ -225,7 +271,13 @@ class Walk:
 
     def __post_init__(self) -> None:
         self.memories: list[Any] = [None, None]
+        self._enter()
         self._deal()
+
+    def _enter(self) -> None:
+        """Tell the players that play has come to the position."""
+        for player, memory in enumerate(self.memories):
+            self.memories[player] = self.answer.enter(memory, self.position, self.mover)
 
     def choosers(self) -> list[tuple[int, int]]:
         """Player and side of each player who chooses now."""
@@ -263,6 +315,7 @@ class Walk:
             self.is_over = True
         else:
             self.position, self.mover = target, self.mover ^ turn
+            self._enter()
 
 
 def drawn(situation: Situation, random: np.random.Generator) -> int:

@@ -93,6 +93,9 @@ def solve_program(tree: Tree) -> tuple[NDArray[np.float64], NDArray[np.float64]]
     """
     from scipy.optimize import linprog
 
+    # a player alone has a best response, and no program
+    if min(seat.n_sequences for seat in tree.seats) == 1:
+        return complete(tree, [np.eye(1, seat.n_sequences)[0] for seat in tree.seats])
     payoffs = payoff_matrix(tree)
     upper, equal = response_rows(payoffs / unit_of(payoffs), *tree.seats)
     n, columns = tree.seats[0].n_sequences, equal.shape[1]

@@ -8,8 +8,8 @@ sees all fields of a state except those that `hidden` names.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, NoReturn
@@ -26,7 +26,9 @@ from rollwise.errors import PolicyError, RulesError, TooManyStates, UsageError, 
 from rollwise.faults import shown, whole
 from rollwise.game import Game, outcomes_rule, require_game
 from rollwise.graph.layout import field_words
+from rollwise.graph.lotteries import Components, pointers, spans
 from rollwise.graph.naming import in_fields, state_text, title_of
+from rollwise.hidden import rounds
 from rollwise.machine.endless import running, watched
 from rollwise.then import (
     AGAIN,
@@ -83,11 +85,14 @@ class Positions:
     weights, payoffs : (n_outcomes,) object
         Numbers of Python. A payoff is the mover's, and 0 where the game goes on.
     targets : (n_outcomes,) int64
-        A position, or ENDED.
+        A position, ENDED, or ``ENDED - 1 - k`` where the round with number k in `exits` begins.
     turns : (n_outcomes,) int8
         1 where the target is written from the view of the other player.
     is_exact : bool
         Whether all weights, payoffs and rewards are whole numbers or fractions.
+    exits : tuple of int, optional
+        Of a round the numbers of the rounds that can follow it; None for a whole game. The payoffs
+        of outcomes that lead there are the values of these rounds (`Round.worth`).
     """
 
     game: Game
@@ -103,6 +108,7 @@ class Positions:
     targets: NDArray[np.int64]
     turns: NDArray[np.int8]
     is_exact: bool
+    exits: tuple[int, ...] | None = None
 
     def __repr__(self) -> str:
         return f"<{len(self.states):,} positions of {self.title}>"
@@ -146,8 +152,78 @@ class Positions:
 
     def seen(self, position: int) -> Any:
         """The state as its mover sees it: hidden fields are those of the start."""
-        state, start, sees = self.states[position], self.states[0], self.visible(position)
+        state, sees = self.states[position], self.visible(position)
+        start = self.states[self._beginnings[position]]
         return state._replace(**{f: getattr(start, f) for f in state._fields if f not in sees})
+
+    @cached_property
+    def _beginnings(self) -> NDArray[np.int64]:
+        """The first position of a round of each position."""
+        found = np.zeros(len(self.states), np.int64)
+        for one in self.rounds if self.exits is None else ():
+            found[one.places] = one.places[0]
+        return found
+
+    @cached_property
+    def rounds(self) -> list[Round]:
+        """The rounds of the game, each before those that follow it."""
+        first = self.first_outcome[self.first_choice]
+        components = Components.of(first, self.targets.astype(np.int32))
+        order, begins = components.order.astype(np.int64), np.zeros(len(self.states), bool)
+        # where play can return there is no last round: one round then
+        if self.is_hidden and len(components.indptr) > len(order):
+            begins = rounds.beginnings(
+                order, self.kinds != DEAL, self.sights, self.first_choice, self.first_outcome,
+                self.targets, self.turns,
+            )  # fmt: skip
+        roots = [place for place in order[::-1].tolist() if begins[place]] or [0]
+        numbers = np.full(len(self.states), ENDED, np.int64)
+        numbers[roots] = np.arange(len(roots))
+        return [self._round(root, begins, numbers) for root in roots]
+
+    def about_round(self, number: int) -> dict[str, Any]:
+        """The fields with which a round begins, of those that differ between rounds."""
+        return self._about_rounds[number]
+
+    @cached_property
+    def _about_rounds(self) -> list[dict[str, Any]]:
+        fields = [named_fields(self.game, self.states[one.places[0]]) for one in self.rounds]
+        names = [name for name in fields[0] if len({one[name] for one in fields}) > 1]
+        return [{name: one[name] for name in names} for one in fields]
+
+    def _round(self, root: int, begins: NDArray[np.bool_], numbers: NDArray[np.int64]) -> Round:
+        """The round that begins at a position; `numbers` are those of all rounds."""
+        if not begins[0] or begins.sum() == 1:
+            return Round(np.arange(len(self.states)), replace(self, exits=()))
+        first = self.first_outcome[self.first_choice]
+        places = rounds.reached(root, begins, first, self.targets)
+        counts = np.diff(self.first_choice)[places]
+        choices = spans(self.first_choice[places], counts)
+        sizes = np.diff(self.first_outcome)[choices]
+        outcomes = spans(self.first_outcome[choices], sizes)
+        targets = self.targets[outcomes].copy()
+        on = targets >= 0
+        leaves = on & begins[np.where(on, targets, 0)]
+        exits = np.unique(numbers[targets[leaves]])
+        within = on & ~leaves
+        targets[within] = rounds.numbers_in(places, targets[within])
+        targets[leaves] = ENDED - 1 - np.searchsorted(exits, numbers[targets[leaves]])
+        sub = replace(
+            self,
+            states=[self.states[place] for place in places.tolist()],
+            kinds=self.kinds[places],
+            menus=[self.menus[place] for place in places.tolist()],
+            sights=np.unique(self.sights[places], return_inverse=True)[1].ravel(),
+            rewards=self.rewards[choices],
+            first_choice=pointers(counts),
+            first_outcome=pointers(sizes),
+            weights=self.weights[outcomes],
+            payoffs=self.payoffs[outcomes],
+            targets=targets,
+            turns=self.turns[outcomes],
+            exits=tuple(exits.tolist()),
+        )
+        return Round(places, sub)
 
     def cells(self, position: int, *, whole: bool = False) -> Board:
         """The board of a position as its mover sees it, or as a whole; empty without a board."""
@@ -217,6 +293,40 @@ class Positions:
         part = slice(*self.first_outcome[choice : choice + 2].tolist())
         columns = (self.weights, self.payoffs, self.targets, self.turns)
         return list(zip(*(column[part].tolist() for column in columns), strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class Round:
+    """A part of a game that begins anew.
+
+    Attributes
+    ----------
+    places : (n,) int64
+        The positions of the whole game, the first one first.
+    positions : Positions
+        Those of the round.
+    """
+
+    places: NDArray[np.int64]
+    positions: Positions
+
+    def worth(self, values: Sequence[Any]) -> Positions:
+        """The positions, where a round that begins pays its value.
+
+        Parameters
+        ----------
+        values : sequence of float or Fraction
+            The value of each round in `exits`, for its first mover.
+        """
+        game = self.positions
+        if not game.exits:
+            return game
+        payoffs, leaves = game.payoffs.copy(), game.targets < ENDED
+        entered = (ENDED - 1 - game.targets[leaves]).tolist()
+        signs = (1 - 2 * game.turns[leaves].astype(int)).tolist()
+        payoffs[leaves] = objects(sign * values[k] for k, sign in zip(entered, signs, strict=True))
+        is_exact = game.is_exact and all(isinstance(value, Fraction) for value in values)
+        return replace(game, payoffs=payoffs, is_exact=is_exact)
 
 
 def named_fields(game: Game, state: Any) -> dict[str, Any]:

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.hidden.check import OpenGame, bounds, open_bounds, plan_of
-from rollwise.hidden.reading import DEAL, ENDED, MOVE, Positions
+from rollwise.hidden.reading import DEAL, MOVE, Positions
 from rollwise.hidden.tree import Seat, Tree, check_ends
 from rollwise.kernels.jit import inner_kernel, kernel
 
@@ -194,12 +194,12 @@ def open_game(positions: Positions) -> OpenGame | None:
         for k in range(len(menu[0])):
             outcomes = positions.first_outcome[positions.first_choice[node] + k]
             after = targets[outcomes]
-            if (after == ENDED).all():
+            if (after < 0).all():
                 sign = 1 - 2 * mover
                 children.append(-1 - len(leaves))
                 leaves.append(sign * positions.payoffs[outcomes].astype(np.float64))
                 continue
-            if (after == ENDED).any() or not positions.turns[outcomes].all():
+            if (after < 0).any() or not positions.turns[outcomes].all():
                 return None
             sights = set(positions.sights[after].tolist())
             if seen & sights:

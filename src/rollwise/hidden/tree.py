@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from rollwise.errors import EndlessPlay, RulesError, TooManyStates, spelled
 from rollwise.graph.lotteries import Components, spans
-from rollwise.hidden.reading import DEAL, Positions
+from rollwise.hidden.reading import DEAL, ENDED, Positions
 
 LIMIT = 60_000_000  # nodes of the tree, unless a limit is given
 
@@ -67,6 +67,9 @@ class Tree:
         Sequences of the first and of the second player.
     payoffs, masses : (n,) float64 or object
         The payoff of the first player times the chance, and the chance that play ends there.
+    exits : (n,) int64
+        ``2 * k + player`` where the round with number k in `Positions.exits` begins, with this
+        player as its mover; else -1.
     nodes, depth : int
         The histories, with equal ones merged, and the length of the longest.
     """
@@ -77,8 +80,23 @@ class Tree:
     columns: NDArray[np.int64]
     payoffs: NDArray[Any]
     masses: NDArray[Any]
+    exits: NDArray[np.int64]
     nodes: int
     depth: int
+
+    def paying(self, values: NDArray[Any]) -> NDArray[Any]:
+        """The payoffs, where the rounds that follow have these values for the first player.
+
+        Parameters
+        ----------
+        values : (2 * n_exits,) float64 or object
+            As `exits` counts.
+        """
+        if not len(values):
+            return self.payoffs
+        found, leaves = self.payoffs.copy(), self.exits >= 0
+        found[leaves] = self.masses[leaves] * values[self.exits[leaves]]
+        return found
 
 
 class _Sets:
@@ -214,7 +232,7 @@ def unfold(positions: Positions, exact: bool = False, limit: int | None = None) 
         # a reward on the way is a leaf of its own, with no mass of chance
         if pays and (given := rewards[choice] != 0).any():
             amount = weight[node][given] * rewards[choice[given]] * sign[given]
-            leaves.append((*after[:, given], amount, amount * 0))
+            leaves.append((*after[:, given], np.full(len(amount), -1), amount, amount * 0))
         count = np.diff(positions.first_outcome)[choice]
         edge = spans(positions.first_outcome[choice], count)
         source = np.repeat(np.arange(len(choice)), count)
@@ -222,18 +240,24 @@ def unfold(positions: Positions, exact: bool = False, limit: int | None = None) 
         weight, turn = weight[node[source]] * chances[edge], turn[node[source]]
         over = positions.targets[edge] < 0
         worth = weight[over] * ends[edge[over]] * sign[over]
-        leaves.append((*after[:, over], worth, weight[over]))
+        # ENDED gives -1, and the round k that begins 2 k or 2 k + 1
+        mover = turn[over] ^ positions.turns[edge[over]]
+        entered = np.maximum(2 * (ENDED - 1 - positions.targets[edge[over]]) + mover, -1)
+        leaves.append((*after[:, over], entered, worth, weight[over]))
         on = ~over
         place, turn = positions.targets[edge[on]], turn[on] ^ positions.turns[edge[on]]
         last, weight = after[:, on], weight[on]
         place, turn, last, weight = _merged(place, turn, last, weight)
     seats = sets[0].done(), sets[1].done()
-    rows, columns, *numbers = (np.concatenate(part) for part in zip(*leaves, strict=True))
-    # leaves with the same pair of sequences add up to one entry of the matrix
-    pairs, inverse = np.unique(rows * seats[1].n_sequences + columns, return_inverse=True)
-    payoffs, masses = (added(inverse, part, len(pairs)) for part in numbers)
+    rows, columns, exits, *numbers = (np.concatenate(part) for part in zip(*leaves, strict=True))
+    # leaves with the same pair of sequences and the same next round add up to one entry
+    width = 2 * len(positions.exits or ()) + 1
+    keys = (rows * seats[1].n_sequences + columns) * width + exits + 1
+    entries, inverse = np.unique(keys, return_inverse=True)
+    payoffs, masses = (added(inverse, part, len(entries)) for part in numbers)
+    pairs, exits = entries // width, entries % width - 1
     rows, columns = np.divmod(pairs, seats[1].n_sequences)
-    return Tree(positions, seats, rows, columns, payoffs, masses, nodes, depth)
+    return Tree(positions, seats, rows, columns, payoffs, masses, exits, nodes, depth)
 
 
 def added(keys: NDArray[np.int64], numbers: NDArray[Any], length: int) -> NDArray[Any]:

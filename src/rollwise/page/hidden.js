@@ -1,5 +1,5 @@
 // A game with hidden dice or simultaneous choices, against an opponent. A player remembers what it saw
-// and did: its memory is the last sequence of its choices.
+// and did since the round began: its memory is the last sequence of its choices.
 
 import { drawBoard, slide, snapshot } from "./board.js";
 import { button, el, fill, labelled, scrollable, select, table } from "./dom.js";
@@ -19,12 +19,18 @@ class HiddenGame {
     Object.assign(this, { data, seat, policy, seed });
     this.place = 0;
     this.mover = 0;
-    this.memory = [0, 0];
     this.payoff = 0; // of the first player
     this.isOver = false;
     this.moves = []; // { text, told, cost }: `told` is the text before the end of the game
     this.n = 0; // of random numbers
+    this.#enter();
     this.#goOn();
+  }
+
+  // A round begins: nothing earlier matters. `first` is its mover.
+  #enter() {
+    const round = this.data.rounds.indexOf(this.place);
+    if (round >= 0) Object.assign(this, { round, first: this.mover, memory: [0, 0] });
   }
 
   get position() {
@@ -47,7 +53,8 @@ class HiddenGame {
   // The first sequence of a situation, and the share and the worth of each choice.
   situation(player, side) {
     const { data, memory, place } = this;
-    return data.hidden ? data.sets[player][`${memory[player]},${this.position.sight}`] : data.sets[side][place];
+    const sets = data.sets[this.round];
+    return data.hidden ? sets[player ^ this.first][`${memory[player]},${this.position.sight}`] : sets[side][place];
   }
 
   // The choices of the person: name, share in perfect play, worth and cost.
@@ -105,7 +112,9 @@ class HiddenGame {
     const [, payoff, target, turn] = outcomes[drawn(outcomes.map(([weight]) => weight), this.random)];
     this.payoff += sign * (reward + payoff);
     this.isOver = target < 0;
-    if (!this.isOver) [this.place, this.mover] = [target, this.mover ^ turn];
+    if (this.isOver) return;
+    [this.place, this.mover] = [target, this.mover ^ turn];
+    this.#enter();
   }
 }
 

@@ -22,8 +22,9 @@ from rollwise.game import Game
 from rollwise.graph import title_of
 from rollwise.graph.naming import field_label
 from rollwise.hidden import Answer
-from rollwise.hidden.answer import StochasticAnswer, TreeAnswer
+from rollwise.hidden.answer import TreeAnswer
 from rollwise.hidden.reading import Positions, named_fields, read
+from rollwise.hidden.solving import HiddenAnswer
 from rollwise.page import HIDDEN_MODULES, assembled
 from rollwise.page.document import (
     MADE_BY,
@@ -118,8 +119,6 @@ def data_of(answer: Answer, blocks: Iterable[str | Rows]) -> dict[str, Any]:
     """The data of the page, as `hidden.js` reads them."""
     positions, game = answer.positions, answer.game
     require_size(positions)
-    if not isinstance(answer, TreeAnswer | StochasticAnswer):
-        raise _too_large(positions.title, "its histories fit into no list")
     boards = _Boards(positions)
     told = positions.told()
     policies, failed = _policies(answer)
@@ -134,6 +133,7 @@ def data_of(answer: Answer, blocks: Iterable[str | Rows]) -> dict[str, Any]:
         "bound": bound_text(answer.error_bound, not is_chance) if answer.error_bound else "0",
         "hidden": positions.is_hidden,
         "sets": _sets(answer),
+        "rounds": [int(one.places[0]) for one in positions.rounds],
         "policies": policies,
         "failed": failed,
         "positions": [
@@ -169,22 +169,28 @@ def data_of(answer: Answer, blocks: Iterable[str | Rows]) -> dict[str, Any]:
     }
 
 
-def _sets(answer: TreeAnswer | StochasticAnswer) -> list[dict[str, Any]]:
-    """By player and situation: the first sequence, and the share and worth of each action."""
-    sets: list[dict[str, Any]] = [{}, {}]
-    if isinstance(answer, TreeAnswer):
-        situations = sum(len(side.parents) for side in answer.tree.seats)
-        if situations > MOST:
-            raise _too_large(answer.positions.title, f"it has {situations:,} situations")
-        for player, side in enumerate(answer.tree.seats):
-            for (last, sight), number in side.numbers.items():
-                one = answer.situation(player, number)
-                row = [int(side.first[number]), *_numbers(one, answer.positions.stake)]
-                sets[player][f"{last},{sight}"] = row
-    else:
+def _sets(answer: Answer) -> list[list[dict[str, Any]]]:
+    """By round, player and situation: the first sequence, and each action's share and worth.
+
+    Player 0 is the first mover of the round; with simultaneous choices the mover.
+    """
+    stake = answer.positions.stake
+    if not isinstance(answer, HiddenAnswer):
+        sets: list[dict[str, Any]] = [{}, {}]
         for one in answer.situations():
-            sets[one.seat][str(one.position)] = [0, *_numbers(one, answer.positions.stake)]
-    return sets
+            sets[one.seat][str(one.position)] = [0, *_numbers(one, stake)]
+        return [sets]
+    trees = [part.tree for part, _ in answer.parts if isinstance(part, TreeAnswer)]
+    if len(trees) < len(answer.parts):
+        raise _too_large(answer.positions.title, "its histories fit into no list")
+    if answer.n_situations > MOST:
+        raise _too_large(answer.positions.title, f"it has {answer.n_situations:,} situations")
+    found: list[list[dict[str, Any]]] = [[{}, {}] for _ in answer.parts]
+    for one in answer.situations():
+        seat = trees[one.round].seats[one.seat]
+        key = f"{seat.parents[one.number]},{answer.positions.sights[one.position]}"
+        found[one.round][one.seat][key] = [int(seat.first[one.number]), *_numbers(one, stake)]
+    return found
 
 
 def _policies(answer: Answer) -> tuple[list[dict[str, Any]], list[str]]:

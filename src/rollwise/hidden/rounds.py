@@ -1,0 +1,156 @@
+"""The rounds of a game with hidden fields, found among its positions.
+
+After a fresh throw nothing earlier matters, if both players know of it: the rest is a game of its
+own, with one value. So rounds are solved from the last to the first, and a round ends with the
+values of the rounds after it. This is exact for games in which one player gains the loss of the
+other: both can play the optimal strategy of a round, whatever happened before.
+
+That needs players who know the round that they are in. They remember their own sights and actions.
+A position begins a round if the last choice of a player and the present sight always tell which
+round began between the two, if any, and which player was its mover.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+NONE = -1  # no round began
+
+
+def candidates(
+    is_choice: NDArray[np.bool_],
+    sights: NDArray[np.int64],
+    first: NDArray[np.int64],
+    targets: NDArray[np.int64],
+) -> NDArray[np.bool_]:
+    """The positions that may begin a round: deals, and choices of a mover who sees everything.
+
+    Such a choice must be worth a round: several outcomes lead there, or players didn't know all.
+
+    Parameters
+    ----------
+    is_choice : (n,) bool
+        Where a player moves; elsewhere chance does.
+    first : (n + 1,) int64
+        The first outcome of each position.
+    """
+    n = len(sights)
+    is_sure = np.bincount(sights)[sights] == 1
+    on = targets >= 0
+    sources, targets = np.repeat(np.arange(n), np.diff(first))[on], targets[on]
+    gathers = np.bincount(targets, minlength=n) > 1
+    gathers[targets[~is_sure[sources]]] = True
+    found: NDArray[np.bool_] = is_sure & (gathers | ~is_choice)
+    found[0] = True
+    return found
+
+
+def beginnings(
+    order: NDArray[np.int64],
+    is_choice: NDArray[np.bool_],
+    sights: NDArray[np.int64],
+    first_choice: NDArray[np.int64],
+    first_outcome: NDArray[np.int64],
+    targets: NDArray[np.int64],
+    turns: NDArray[np.int8],
+) -> NDArray[np.bool_]:
+    """Whether each position begins a round; the start always does.
+
+    Parameters
+    ----------
+    order : (n,) int64
+        The positions so that each comes after all that can follow it.
+    others
+        As in `rollwise.hidden.reading.Positions`.
+    """
+    found = candidates(is_choice, sights, first_outcome[first_choice], targets)
+    lists = [part.tolist() for part in (order, is_choice, sights, first_choice, first_outcome)]
+    lists += [targets.tolist(), turns.tolist()]
+    # a position that players may not know of begins no round; without it others may be unknown
+    while found.sum() > 1:
+        unknown = _unknown(found.tolist(), *lists)
+        if not unknown:
+            break
+        found[list(unknown)] = False
+    return found
+
+
+def _unknown(
+    begins: list[bool],
+    order: list[int],
+    is_choice: list[bool],
+    sights: list[int],
+    first_choice: list[int],
+    first_outcome: list[int],
+    targets: list[int],
+    turns: list[int],
+) -> set[int]:
+    """The beginnings of rounds that some player may not know of at the next choice.
+
+    Of each position and each player (0: its mover) the pairs "last round that began, next sight" of
+    this player are listed. A round is ``2 * position + player``, and a pair is one number.
+    """
+    width = max(sights) + 1
+    known: dict[frozenset[int], frozenset[int]] = {}  # equal sets are one
+    nobody: frozenset[int] = frozenset()
+    after: tuple[list[frozenset[int]], ...] = tuple([nobody] * len(order) for _ in range(2))
+    rounds: dict[tuple[int, int, int], int] = {}  # by last choice and next sight
+    unknown: set[int] = set()
+
+    def note(last: tuple[int, int], pairs: frozenset[int]) -> None:
+        """Two different rounds with the same last choice and the same next sight are unknown."""
+        for pair in pairs:
+            one, sight = pair // width - 1, pair % width
+            if (other := rounds.setdefault((*last, sight), one)) != one:
+                unknown.update(key >> 1 for key in (one, other) if key != NONE)
+
+    def from_choice(choice: int, player: int) -> frozenset[int]:
+        """The pairs after a choice, of the mover or of the other player."""
+        found: set[int] = set()
+        for k in range(first_outcome[choice], first_outcome[choice + 1]):
+            if targets[k] >= 0:
+                found |= after[player ^ turns[k]][targets[k]]
+        return frozenset(found)
+
+    # the last positions first: all that can follow is known
+    for place in order:
+        choices = range(first_choice[place], first_choice[place + 1])
+        for player in (0, 1):
+            if is_choice[place] and player == 0:
+                for k, choice in enumerate(choices):
+                    note((sights[place], k), from_choice(choice, 0))
+                pairs = frozenset([sights[place]])  # NONE with this sight
+            else:
+                pairs = nobody.union(*(from_choice(choice, player) for choice in choices))
+            if begins[place]:
+                # the round is the last one, unless a later round has begun
+                shift = (2 * place + player + 1) * width
+                pairs = frozenset(pair + shift if pair < width else pair for pair in pairs)
+            after[player][place] = known.setdefault(pairs, pairs)
+    for player in (0, 1):
+        note((-1 - player, 0), after[player][0])
+    return unknown - {0}
+
+
+def reached(
+    root: int, begins: NDArray[np.bool_], first: NDArray[np.int64], targets: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """The positions of a round in ascending order, its first position before them."""
+    found, stack = {root}, [root]
+    # depth first, up to the beginnings of other rounds
+    while stack:
+        place = stack.pop()
+        for target in targets[first[place] : first[place + 1]].tolist():
+            if target >= 0 and target not in found and not begins[target]:
+                found.add(target)
+                stack.append(target)
+    return np.array([root, *sorted(found - {root})], np.int64)
+
+
+def numbers_in(places: NDArray[np.int64], wanted: NDArray[Any]) -> NDArray[np.int64]:
+    """The place of each wanted number in a list of different numbers."""
+    order = np.argsort(places)
+    return order[np.searchsorted(places, wanted, sorter=order)].astype(np.int64)
