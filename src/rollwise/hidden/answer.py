@@ -326,8 +326,7 @@ class TreeAnswer(Answer):
         """The same strategies, where the rounds that follow have other values (`Tree.paying`)."""
         if not len(values):
             return self
-        payoffs = self.tree.paying(values).astype(np.float64)
-        return replace(self, tree=replace(self.tree, payoffs=payoffs))
+        return replace(self, tree=self.tree.in_doubles().paying(values))
 
     @cached_property
     def exit_chances(self) -> NDArray[np.float64]:
@@ -418,19 +417,20 @@ class TreeAnswer(Answer):
         return found[0], found[1]
 
     def _evaluate(self, strategies: Strategies) -> tuple[float, float]:
-        plans = [plan_of(*p) for p in zip(self.tree.seats, strategies, strict=True)]
-        terms = self._payoffs * plans[0][self.tree.rows] * plans[1][self.tree.columns]
-        return float(terms.sum()), rounding_bound(self.tree, float(abs(terms).sum()))
+        first, second = (plan_of(*p) for p in zip(self.tree.seats, strategies, strict=True))
+        shares, tree = first[self.tree.rows] * second[self.tree.columns], self.tree.in_doubles()
+        value, extent = (float((part * shares).sum()) for part in (tree.payoffs, tree.extents))
+        return value, rounding_bound(tree, extent)
 
     def _best_response(self, seat: int, strategies: Strategies) -> tuple[float, float]:
         plan = plan_of(self.tree.seats[1 - seat], strategies[1 - seat])
-        worth = float(gains_of(self.tree, seat, plan, (1 - 2 * seat) * self._payoffs)[0])
-        most = float(gains_of(self.tree, seat, plan, abs(self._payoffs))[0])
-        return worth, rounding_bound(self.tree, most)
+        tree = self.tree.in_doubles()
+        worth = float(gains_of(tree, seat, plan, (1 - 2 * seat) * tree.payoffs)[0])
+        return worth, rounding_bound(tree, float(gains_of(tree, seat, plan, tree.extents)[0]))
 
     @property
     def work_of_ranges(self) -> int:
-        if self.error_bound > SURE * max(1.0, float(abs(self._payoffs).max(initial=0.0))):
+        if self.error_bound > SURE * max(1.0, float(abs(self.tree.payoffs).max(initial=0.0))):
             return 0  # these strategies aren't optimal
         return sum(seat.n_sequences for seat in self.tree.seats)
 
@@ -457,13 +457,9 @@ class TreeAnswer(Answer):
         """
         plan = plan_of(self.tree.seats[1 - seat], strategies[1 - seat])
         own, other = (self.tree.rows, self.tree.columns)[:: 1 - 2 * seat]
-        payoffs = self.tree.paying(values).astype(np.float64)
+        payoffs = self.tree.in_doubles().paying(values).payoffs
         cost = added(own, payoffs * plan[other], self.tree.seats[seat].n_sequences)
         return self._faces[seat].payoffs(cost)
-
-    @property
-    def _payoffs(self) -> NDArray[np.float64]:
-        return self.tree.payoffs.astype(np.float64)
 
     def playing(self, strategies: Strategies) -> TreeAnswer:
         """The same round with other strategies; nothing is proved of them."""

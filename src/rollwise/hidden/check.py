@@ -90,8 +90,9 @@ def check_strategy(seat: Seat, strategy: NDArray[Any]) -> None:
 def rounding_bound(tree: Tree, most: float) -> float:
     """A bound on the rounding error of a sum of payoffs; `most` is the sum of absolute payoffs."""
     menus = max(int(np.diff(s.first).max(initial=1)) for s in tree.seats)
-    n = len(tree.rows) + tree.nodes + sum(s.n_sequences for s in tree.seats)
-    n += tree.depth * (3 * menus + 12)
+    outcomes = int(np.diff(tree.positions.first_outcome).max())
+    n = tree.terms + len(tree.rows) + tree.nodes + sum(s.n_sequences for s in tree.seats)
+    n += tree.depth * (3 * menus + outcomes + 12)
     return float(1.01 * n * UNIT / (1 - n * UNIT) * most)
 
 
@@ -121,10 +122,10 @@ def bounds(
         other = 1 - seat
         check_strategy(tree.seats[other], strategies[other])
         plan = plan_of(tree.seats[other], strategies[other])
-        payoffs = tree.paying(_ends(rounds, seat, tree.payoffs.dtype == object))
-        worth = sign * gains_of(tree, seat, plan, sign * payoffs)[0]
+        paid = tree.paying(_ends(rounds, seat, tree.payoffs.dtype == object))
+        worth = sign * gains_of(tree, seat, plan, sign * paid.payoffs)[0]
         if tree.payoffs.dtype != object:
-            most = gains_of(tree, seat, plan, abs(payoffs))[0]
+            most = gains_of(tree, seat, plan, paid.extents)[0]
             worth += sign * rounding_bound(tree, most)
         found.append(worth)
     low, high = found
@@ -242,6 +243,8 @@ class OpenGame:
         The type of each player in each deal.
     positions : list of (n_deals,) int64
         The position of each deal in each node.
+    stake : float
+        The largest payoff, without its sign.
     """
 
     movers: NDArray[np.int64]
@@ -253,6 +256,7 @@ class OpenGame:
     weights: tuple[NDArray[np.float64], NDArray[np.float64]]
     types: tuple[NDArray[np.int64], NDArray[np.int64]]
     positions: list[NDArray[np.int64]]
+    stake: float
     depth: int
 
     @property
@@ -286,7 +290,9 @@ class OpenGame:
         return int(np.diff(self.first_action).max())
 
     @classmethod
-    def of(cls, movers, first_action, children, matrices, weights, types, positions) -> OpenGame:
+    def of(
+        cls, movers, first_action, children, matrices, weights, types, positions, stake
+    ) -> OpenGame:
         """The graph with the rows of all histories counted, and equal types of a matrix joined."""
         n = len(movers)
         sizes, depths = np.zeros(n, np.int64), np.zeros(n, np.int64)
@@ -314,7 +320,7 @@ class OpenGame:
                 counts[k][m] = both.shape[k]
         leaf = (small, *classes, *counts)
         graph = (movers, first_action, children, offsets)
-        return cls(*graph, sizes, leaf, weights, types, positions, int(depths[0]))
+        return cls(*graph, sizes, leaf, weights, types, positions, stake, int(depths[0]))
 
     @property
     def arrays(self) -> tuple[Any, ...]:
@@ -341,7 +347,7 @@ def _last_first(first_action: NDArray[np.int64], children: NDArray[np.int64]) ->
 
 
 @kernel(never_interpreted=True)
-def _respond_openly(me, absolute, game, sums):
+def _respond_openly(me, game, sums):
     """The value of the best response of one player to the average strategy of the other."""
     movers, first_action, children, offsets, leaf, sides, depth_of, n_types = game
     small, row_class, column_class, height, width = leaf
@@ -402,7 +408,7 @@ def _respond_openly(me, absolute, game, sums):
                             entry = small[m, row_class[m, t], e]
                         else:
                             entry = -small[m, e, column_class[m, t]]
-                        total += (abs(entry) if absolute else entry) * folded[e]
+                        total += entry * folded[e]
                     values[d + 1, t] = total
         if d < 0:
             break
@@ -427,16 +433,12 @@ def open_bounds(game: OpenGame, sums: NDArray[np.float32]) -> tuple[float, float
 
     A term is a product of two probabilities, a payoff and at most `depth` shares, each with at most
     `menu` + 3 roundings. A path from an ending to the root adds at most `types` numbers at the
-    ending and at the root, and `menu` at each node.
+    ending and at the root, and `menu` at each node. The chance of a deal has as many roundings as
+    there are deals, and some 90 more as a product of the chances of both players. All chances add
+    up to 1, so the largest payoff bounds the sum of absolute terms.
     """
-    n = game.depth * (2 * game.menu + 4) + 3 * game.n_types + 10
-    found, rounding = [], 0.0
-    for me in (1, 0):
-        worth = float(_respond_openly(me, False, game.arrays, sums))
-        most = float(abs(game.leaf[0]).max())
-        if len(game.leaf[0]) and game.weights[0].sum() > 1.5:  # the matrices contain the chances
-            most = float(_respond_openly(me, True, game.arrays, sums))
-        slack = 1.01 * n * UNIT / (1 - n * UNIT) * most
-        rounding = max(rounding, slack)
-        found.append(worth + slack if me == 0 else -worth - slack)
-    return found[0], found[1], rounding
+    n = game.depth * (2 * game.menu + 4) + 3 * game.n_types + 2 * len(game.types[0]) + 110
+    slack = 1.01 * n * UNIT / (1 - n * UNIT) * game.stake
+    high = float(_respond_openly(0, game.arrays, sums)) + slack
+    low = -float(_respond_openly(1, game.arrays, sums)) - slack
+    return low, high, slack

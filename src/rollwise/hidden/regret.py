@@ -231,7 +231,7 @@ def open_game(positions: Positions) -> OpenGame | None:
         np.add.at(matrix, (rows, columns), payoffs if is_product else weights * payoffs)
     return OpenGame.of(
         np.array(movers, np.int64), np.array(first_action, np.int64), np.array(children, np.int64),
-        matrices, (one, other), (rows, columns), nodes,
+        matrices, (one, other), (rows, columns), nodes, positions.stake,
     )  # fmt: skip
 
 

@@ -293,7 +293,7 @@ def proved(
         values = values_of(after)
         # of each round that follows the values for the first player, by its mover
         both = np.array([x for value in values for x in (value, -value)], trees[k].payoffs.dtype)
-        tree = replace(trees[k], payoffs=trees[k].paying(both))
+        tree = trees[k].paying(both)
         parts[k] = TreeAnswer(rounds[k].worth(values), low, high, "", {}, tree=tree, found=found[k])
     return together(positions, [(parts[k], parts[k]) for k in range(len(rounds))], {}, **facts)
 

@@ -12,7 +12,7 @@ node, and the chances of their paths add up.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -67,11 +67,15 @@ class Tree:
         Sequences of the first and of the second player.
     payoffs, masses : (n,) float64 or object
         The payoff of the first player times the chance, and the chance that play ends there.
+    extents : (n,) float64 or object
+        The sum of absolute payoffs times their chances, of which `payoffs` has the sum.
     exits : (n,) int64
         ``2 * k + player`` where the round with number k in `Positions.exits` begins, with this
         player as its mover; else -1.
     nodes, depth : int
         The histories, with equal ones merged, and the length of the longest.
+    terms : int
+        The payoffs before those of equal pairs were added up.
     """
 
     positions: Positions
@@ -80,12 +84,14 @@ class Tree:
     columns: NDArray[np.int64]
     payoffs: NDArray[Any]
     masses: NDArray[Any]
+    extents: NDArray[Any]
     exits: NDArray[np.int64]
     nodes: int
     depth: int
+    terms: int
 
-    def paying(self, values: NDArray[Any]) -> NDArray[Any]:
-        """The payoffs, where the rounds that follow have these values for the first player.
+    def paying(self, values: NDArray[Any]) -> Tree:
+        """The tree, where the rounds that follow have these values for the first player.
 
         Parameters
         ----------
@@ -93,10 +99,18 @@ class Tree:
             As `exits` counts.
         """
         if not len(values):
-            return self.payoffs
-        found, leaves = self.payoffs.copy(), self.exits >= 0
-        found[leaves] = self.masses[leaves] * values[self.exits[leaves]]
-        return found
+            return self
+        payoffs, extents, leaves = self.payoffs.copy(), self.extents.copy(), self.exits >= 0
+        payoffs[leaves] = self.masses[leaves] * values[self.exits[leaves]]
+        extents[leaves] = abs(payoffs[leaves])
+        return replace(self, payoffs=payoffs, extents=extents)
+
+    def in_doubles(self) -> Tree:
+        """The tree with doubles, if it has fractions."""
+        if self.payoffs.dtype != object:
+            return self
+        names = ("payoffs", "masses", "extents")
+        return replace(self, **{name: getattr(self, name).astype(np.float64) for name in names})
 
 
 class _Sets:
@@ -232,7 +246,8 @@ def unfold(positions: Positions, exact: bool = False, limit: int | None = None) 
         # a reward on the way is a leaf of its own, with no mass of chance
         if pays and (given := rewards[choice] != 0).any():
             amount = weight[node][given] * rewards[choice[given]] * sign[given]
-            leaves.append((*after[:, given], np.full(len(amount), -1), amount, amount * 0))
+            no_round = np.full(len(amount), -1)
+            leaves.append((*after[:, given], no_round, amount, amount * 0, abs(amount)))
         count = np.diff(positions.first_outcome)[choice]
         edge = spans(positions.first_outcome[choice], count)
         source = np.repeat(np.arange(len(choice)), count)
@@ -243,7 +258,7 @@ def unfold(positions: Positions, exact: bool = False, limit: int | None = None) 
         # ENDED gives -1, and the round k that begins 2 k or 2 k + 1
         mover = turn[over] ^ positions.turns[edge[over]]
         entered = np.maximum(2 * (ENDED - 1 - positions.targets[edge[over]]) + mover, -1)
-        leaves.append((*after[:, over], entered, worth, weight[over]))
+        leaves.append((*after[:, over], entered, worth, weight[over], abs(worth)))
         on = ~over
         place, turn = positions.targets[edge[on]], turn[on] ^ positions.turns[edge[on]]
         last, weight = after[:, on], weight[on]
@@ -254,10 +269,12 @@ def unfold(positions: Positions, exact: bool = False, limit: int | None = None) 
     width = 2 * len(positions.exits or ()) + 1
     keys = (rows * seats[1].n_sequences + columns) * width + exits + 1
     entries, inverse = np.unique(keys, return_inverse=True)
-    payoffs, masses = (added(inverse, part, len(entries)) for part in numbers)
+    payoffs, masses, extents = (added(inverse, part, len(entries)) for part in numbers)
     pairs, exits = entries // width, entries % width - 1
     rows, columns = np.divmod(pairs, seats[1].n_sequences)
-    return Tree(positions, seats, rows, columns, payoffs, masses, exits, nodes, depth)
+    return Tree(
+        positions, seats, rows, columns, payoffs, masses, extents, exits, nodes, depth, len(keys)
+    )
 
 
 def added(keys: NDArray[np.int64], numbers: NDArray[Any], length: int) -> NDArray[Any]:
