@@ -89,7 +89,11 @@ def seven_sticks(page: Page, seven: Solution) -> None:
         turn = "must throw" if forced else "may stop"
         found = fraction_text((1 + exact.fractions[s]) / 2)
         cells = [f"{seven.values[s]:.8f}", f"{seven.win_probabilities[s]:.7f}", f"`{found}`"]
-        rows.append(["/".join(map(str, fields)), turn, action, *cells])
+        row = ["/".join(map(str, fields)), turn, action, *cells]
+        if rows and rows[-1][0] == row[0] and rows[-1][2:] == row[2:]:
+            rows[-1][1] = "either"  # a choice changes nothing
+        else:
+            rows.append(row)
     page.text(f"""
         ## Seven sticks
 
