@@ -52,8 +52,8 @@ def study(page: Page) -> None:
         total from 15 to 17 wins at once, a total above 17 loses. (Six sides and at most two dice:
         the source's example, which has no solution.)
 
-        `rollwise help learn` tells the source's names of parameters. Its WinCount and LoseCount are
-        `Learner.count_arrays()`: arrays of 15 × 15 × 3 integers, `[X, Y, J]`.
+        The source's NGames and M are `--games` and `--explore` of `rollwise learn`. Its WinCount
+        and LoseCount are `Learner.count_arrays()`: arrays of 15 × 15 × 3 integers, `[X, Y, J]`.
     """)
     worked_examples(page, solution)
     sample_games(page, solution)

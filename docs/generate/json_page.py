@@ -62,9 +62,9 @@ python -m rollwise advise piglet target=3 --state banked=1,rival=1,turn=1 --json
 
 ## The documents
 
-The document of a command is `rollwise/COMMAND/1`. For games with hidden dice or simultaneous choices
-@HIDDEN@ have
-`rollwise/COMMAND/hidden/1`. Further documents:
+The document of a command is `rollwise/COMMAND/1`. For games with hidden dice or simultaneous
+choices @HIDDEN@
+have `rollwise/COMMAND/hidden/1`. Further documents:
 
 """
 KEYS = """\
