@@ -56,8 +56,7 @@ python -m rollwise advise piglet target=3 --state banked=1,rival=1,turn=1 --json
   and a seed).
 - `value` is 1 for a win and -1 for a loss, or it is in points. Probabilities are fractions of 1,
   with all digits. `error_bound` is the largest error of the value beside it.
-- A set of `rollwise.bits` is its number, with the bit k for each member k: 530 for `{1 4 9}`. CSV
-  has it too.
+- A [set](language.md#rollwisebits) is its number: 530 for `{1 4 9}`.
 - Infinite, undefined and unknown numbers are `null`, and so is an `error_bound` without a proof.
 
 ## The documents
