@@ -5,6 +5,7 @@ The tools are those that make the documents (see ``docs/generate``).
 
 from __future__ import annotations
 
+import ast
 import doctest
 import functools
 import importlib
@@ -177,6 +178,14 @@ def test_the_page_on_the_language_is_up_to_date():
     """It has every hook of a game, and every helper."""
     example = (ROOT / "examples" / "hit_the_mark.py").read_text()
     assert (DOCS / "language.md").read_text() == language.page(example), "run make docs"
+
+
+def test_the_calls_of_the_language_are_python():
+    page = (DOCS / "language.md").read_text()
+    calls = re.findall(r"^- `((?:\w+\.)?\w+)\((.*?)\)`: ", page, re.M)
+    assert len(calls) > 50
+    for name, arguments in calls:
+        ast.parse(f"def {name.rpartition('.')[2]}({re.sub(r'[][]', '', arguments)}): ...")
 
 
 def test_the_page_on_the_command_line_is_up_to_date():

@@ -25,6 +25,15 @@ def test_the_version_is_the_same_everywhere():
     assert PROJECT["dynamic"] == ["version"]
 
 
+def test_the_architecture_names_every_dependency():
+    lists = [PROJECT["dependencies"], *PROJECT["optional-dependencies"].values()]
+    names = {Requirement(line).name for lines in lists for line in lines} - {"rollwise"}
+    table = (ROOT / "ARCHITECTURE.md").read_text().partition("## Why each dependency is there")[2]
+    known = set(re.findall(r"\w+", table.lower()))
+    missing = {name for name in names if not set(name.replace("_", "").split("-")) <= known}
+    assert not missing
+
+
 def test_what_is_unfinished_is_not_released(tmp_path):
     (tmp_path / "src" / "rollwise").mkdir(parents=True)
     for name in release.SOURCES:

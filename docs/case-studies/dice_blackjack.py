@@ -52,8 +52,8 @@ def study(page: Page) -> None:
         total from 15 to 17 wins at once, a total above 17 loses. (Six sides and at most two dice:
         the source's example, which has no solution.)
 
-        `rollwise help learn` tells the source's names of parameters. Its WinCount and LoseCount are
-        `Learner.count_arrays()`: arrays of 15 × 15 × 3 integers, `[X, Y, J]`.
+        The source's NGames and M are `--games` and `--explore` of `rollwise learn`. Its WinCount
+        and LoseCount are `Learner.count_arrays()`: arrays of 15 × 15 × 3 integers, `[X, Y, J]`.
     """)
     worked_examples(page, solution)
     sample_games(page, solution)
@@ -115,34 +115,17 @@ def worked_examples(page: Page, solution: Solution) -> None:
 
 
 def sample_games(page: Page, solution: Solution) -> None:
-    """The source's three games, told and reviewed."""
+    """The source's three games, reviewed."""
     table = Table(solution, DiceBlackjack())
     sessions = [replay(record, table) for record in read_records(GAMES)]
-    rows = []
-    for number, session in enumerate(sessions, start=1):
-        for entry in session.accounts:
-            best = solution.graph.view.action(entry.best).name
-            rows.append(
-                [
-                    f"{number}",
-                    session.told(entry),
-                    percent(1 / 2 + solution.values[entry.state] / 2),
-                    points(entry.cost / 2, 2) if entry.is_mistake else "–",
-                    best,
-                ]
-            )
     throws = [entry for session in sessions for entry in session.accounts]
     (wrong,) = [entry for entry in throws if entry.is_mistake]
     here = solution.graph.view[wrong.state].named
-    page.text("""
-        *Playing.* The source's three [sample games](dice_blackjack.game), by `rollwise review`:
-        each throw, the mover's win probability before it under best play, the cost of the number of
-        dice in percentage points, and the best number:
-    """)
-    page.table(["game", "told", "chance", "cost", "best"], rows, words=2)
     one, two = (solution.action_values[a] for a in solution.graph.view[wrong.state].action_range)
     page.text(f"""
-        Of {len(throws)} throws, {len(throws) - 1} were right. The mistake is two dice at
+        *Playing.* Of the {len(throws)} throws in the source's three
+        [sample games](dice_blackjack.game), {len(throws) - 1} were right (`rollwise review
+        dice-blackjack docs/case-studies/dice_blackjack.game`). The mistake is two dice at
         {here["mine"]} to {here["theirs"]}: {percent(1 / 2 + two / 2)} instead of
         {percent(1 / 2 + one / 2)} with one die.
     """)

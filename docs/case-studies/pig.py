@@ -53,9 +53,8 @@ def study(page: Page) -> None:
     page.text("""
         ## Corrected in the source
 
-        - The agent of the notebook overwrites its own rule to hold when that wins: see above.
-        - The number printed for (50, 50, 10) comes from one sweep over values that are all zero
-          and isn't the chance to win.
+        - The agent of the notebook overwrites its own rule, and the number printed for (50, 50, 10)
+          is no win probability: see above.
         - The array of one cell ends at 104 points and that of another at 105, which a player with
           99 reaches by throwing a 6.
         - "If the player's score is 100 or more" must read i + k in the description of the policy,

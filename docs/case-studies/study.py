@@ -61,9 +61,11 @@ class Page:
 
     def table(self, head: Sequence[str], rows: Iterable[Sequence[Any]], words: int = 1) -> None:
         """Add a table; all but the first `words` columns are numbers, to the right."""
-        line = ["---" if i < words else "---:" for i in range(len(head))]
-        listed = [head, line, *([minus(str(cell)) for cell in row] for row in rows)]
-        self.parts.append("\n".join(f"| {' | '.join(row)} |" for row in listed))
+        line = "|---" * min(words, len(head)) + "|---:" * (len(head) - words) + "|"
+        first, *others = (
+            f"| {' | '.join(minus(str(cell)) for cell in row)} |" for row in (head, *rows)
+        )
+        self.parts.append("\n".join([first, line, *others]))
 
     def figure(self, name: str, figure: go.Figure, alt: str, width: int = WIDTH) -> None:
         """Add a figure, with its description for screen readers in `alt`."""

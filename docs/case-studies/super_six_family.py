@@ -66,12 +66,12 @@ def versions(page: Page) -> None:
     page.text(f"""
         ## Versions of the rules
 
-        *Solving Super Six* mentions versions of the rules. They are parameters (`rollwise solve
-        super-six sticks=40 take_all=true`). One throw each in the first round is Höhle's
-        description in an earlier post and the rule of manufacturers. A full hole that costs all
-        sticks is the riskier version in the German Wikipedia. If players may always stop, endless
-        play is a draw. Probabilities are certified; turns are the mean of a game with {many}
-        sticks. The last column lists the sticks in the lid with which stopping is somewhere right:
+        *Solving Super Six* mentions versions of the rules. They are parameters. One throw each in
+        the first round is Höhle's description in an earlier post and the rule of manufacturers. A
+        full hole that costs all sticks is the riskier version in the German Wikipedia. If players
+        may always stop, endless play is a draw. Probabilities are certified; turns are the mean of
+        a game with {many} sticks. The last column lists the sticks in the lid with which stopping
+        is somewhere right:
     """)
     head = ["version", "", *[f"first player, {n} sticks" for n in (few, many)]]
     page.table([*head, "turns", f"stops at ({many} sticks)"], rows, words=2)

@@ -89,7 +89,11 @@ def seven_sticks(page: Page, seven: Solution) -> None:
         turn = "must throw" if forced else "may stop"
         found = fraction_text((1 + exact.fractions[s]) / 2)
         cells = [f"{seven.values[s]:.8f}", f"{seven.win_probabilities[s]:.7f}", f"`{found}`"]
-        rows.append(["/".join(map(str, fields)), turn, action, *cells])
+        row = ["/".join(map(str, fields)), turn, action, *cells]
+        if rows and rows[-1][0] == row[0] and rows[-1][2:] == row[2:]:
+            rows[-1][1] = "either"  # a choice changes nothing
+        else:
+            rows.append(row)
     page.text(f"""
         ## Seven sticks
 
@@ -102,10 +106,11 @@ def seven_sticks(page: Page, seven: Solution) -> None:
     page.table(head, rows, words=3)
     few = has_choice(seven) & (seven.graph.states[:, 0] < 3)
     always = np.all(best_labels(seven)[few] == THROW)
+    printed = len(source["rows"])
     page.text(f"""
         The values are certified to ± {power(seven.error_bound)}. {agree} of the source's
-        {len(rows)} actions agree, and {close} of its {2 * len(rows)} numbers to the last digit.
-        With fewer than three sticks in the lid the best action is
+        {printed} actions agree, and {close} of its {2 * printed} numbers to the last digit. With
+        fewer than three sticks in the lid the best action is
         {"always" if always else "NOT always"} to throw.
 
         All positions with a choice, with the win probability in percent:

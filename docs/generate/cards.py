@@ -33,6 +33,7 @@ from rollwise.derive.average import Average
 from rollwise.game import Game, parameter_specs
 from rollwise.games import available
 from rollwise.graph.policies import Policy, ties_in_play
+from rollwise.numbers.printed import how_many
 from rollwise.parameters import typed
 from rollwise.plot.fields import action_name
 from rollwise.simulate.match import expected_lengths
@@ -117,14 +118,14 @@ def hidden_card(name: str) -> str:
     found = hidden.solve(cls())
     about = solved_document(found)
     shown = about.value_exact or digits(found.value, found.error_bound, DIGITS - 1)
-    sizes = f"{about.positions:,} positions"
+    sizes = how_many(about.positions, "position")
     if about.situations:
         sizes += f", {about.histories:,} histories, {about.situations:,} situations of both players"
     if about.unit == "payoff":
-        worth = f"The expected payoff of the first player is **{shown}**."
+        worth = f"The expected payoff of the first player is **{shown}**"
     else:
         chance = digits(50 * (1 + found.value), 50 * found.error_bound, DIGITS - 3)
-        worth = f"The first player wins **{chance} %** of the games (value {shown})."
+        worth = f"The first player wins **{chance} %** of the games (value {shown})"
     proof = "in fractions" if found.is_exact else f"to {DIGITS - 1} digits or more"
     facts = [
         _fact(_given(known.get("parameters", {})), known["value"], known)
@@ -136,7 +137,7 @@ def hidden_card(name: str) -> str:
         inspect.getdoc(cls) or "",
         _parameters(cls),
         "## Answer",
-        f"- {worth}\n- No player gains by another strategy: proved {proof}.\n- {sizes}.",
+        f"- {worth}, proved {proof}.\n- {sizes}.",
     ]
     return _joined([*parts, _facts_known(facts)])
 

@@ -56,13 +56,14 @@ python -m rollwise advise piglet target=3 --state banked=1,rival=1,turn=1 --json
   and a seed).
 - `value` is 1 for a win and -1 for a loss, or it is in points. Probabilities are fractions of 1,
   with all digits. `error_bound` is the largest error of the value beside it.
-- A set of `rollwise.bits` is its number, with the bit k for each member k: 530 for `{1 4 9}`. CSV
-  has it too.
+- A [set](language.md#rollwisebits) is its number: 530 for `{1 4 9}`.
 - Infinite, undefined and unknown numbers are `null`, and so is an `error_bound` without a proof.
 
 ## The documents
 
-The document of a command is `rollwise/COMMAND/1`. Some commands have further documents:
+The document of a command is `rollwise/COMMAND/1`. For games with hidden dice or simultaneous
+choices @HIDDEN@
+have `rollwise/COMMAND/hidden/1`. Further documents:
 
 """
 KEYS = """\
@@ -78,13 +79,16 @@ Row = tuple[str, str, str]  # keys, type, meaning
 
 def page() -> str:
     """The whole page, in Markdown."""
-    lines = []
+    lines, hidden = [], []
     for command, kinds in _kinds().items():
         for kind in kinds:
             tag = kind.__struct_config__.tag.removeprefix("rollwise/").removesuffix("/1")
-            if tag != command:
+            if tag == f"{command}/hidden":
+                hidden.append(f"`{command}`")
+            elif tag != command:
                 lines.append(f"- `{tag}`: {_about(kind)}")
-    return INTRODUCTION + "\n".join(lines) + "\n"
+    of_hidden = f"{', '.join(hidden[:-1])} and {hidden[-1]}"
+    return INTRODUCTION.replace("@HIDDEN@", of_hidden) + "\n".join(lines) + "\n"
 
 
 def _kinds() -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The reference of the game language: language.txt, and tables of signatures and docstrings."""
+"""The reference of the game language: language.txt, and lists of signatures and docstrings."""
 
 from __future__ import annotations
 
@@ -61,14 +61,14 @@ def page(example: str) -> str:
     words = [name for name in hooks if name not in RULES]
     parts = {
         "EXAMPLE": example,
-        "RULES": _table({name: hooks[name] for name in RULES}),
-        "WORDS": _table({name: hooks[name] for name in words}),
+        "RULES": _list({name: hooks[name] for name in RULES}),
+        "WORDS": _list({name: hooks[name] for name in words}),
         "ATTRIBUTES": _attributes(),
-        "ENDS": _table({name: getattr(rollwise, name) for name in ENDS}),
-        "MARKS": _table({name: getattr(rollwise, name) for name in MARKS}),
-        "DICE": _table(_functions(dice), "dice."),
-        "BITS": _table(_functions(bits), "bits."),
-        "BOARDS": _table(_functions(boards), "boards."),
+        "ENDS": _list({name: getattr(rollwise, name) for name in ENDS}),
+        "MARKS": _list({name: getattr(rollwise, name) for name in MARKS}),
+        "DICE": _list(_functions(dice), "dice."),
+        "BITS": _list(_functions(bits), "bits."),
+        "BOARDS": _list(_functions(boards), "boards."),
     }
     return re.sub(r"@([A-Z]+)@", lambda found: parts[found[1]], HEAD)
 
@@ -85,12 +85,11 @@ def _functions(module: Any) -> dict[str, Callable[..., Any]]:
     }
 
 
-def _table(functions: dict[str, Callable[..., Any]], before: str = "") -> str:
-    rows = [
-        f"| `{before}{name}({_arguments(name, function)})` | {_about(function)} |"
+def _list(functions: dict[str, Callable[..., Any]], before: str = "") -> str:
+    return "\n".join(
+        f"- `{before}{name}({_arguments(name, function)})`: {_about(function)}"
         for name, function in functions.items()
-    ]
-    return "\n".join(["| call | meaning |", "|---|---|", *rows])
+    )
 
 
 def _arguments(name: str, function: Callable[..., Any]) -> str:
@@ -100,7 +99,7 @@ def _arguments(name: str, function: Callable[..., Any]) -> str:
     for parameter in inspect.signature(function).parameters.values():
         if parameter.name == "self":
             continue
-        if parameter.kind == parameter.KEYWORD_ONLY and "*" not in texts:
+        if parameter.kind == parameter.KEYWORD_ONLY and not any("*" in text for text in texts):
             texts.append("*")
         star = "*" if parameter.kind == parameter.VAR_POSITIONAL else ""
         has_default = parameter.default is not parameter.empty
@@ -110,18 +109,17 @@ def _arguments(name: str, function: Callable[..., Any]) -> str:
 
 def _about(function: Callable[..., Any]) -> str:
     """The first paragraph of a docstring."""
-    return _cell((inspect.getdoc(function) or "").partition("\n\n")[0])
+    return _line((inspect.getdoc(function) or "").partition("\n\n")[0])
 
 
 def _attributes() -> str:
     text = (inspect.getdoc(Game) or "").partition("Attributes\n----------\n")[2]
     found = ATTRIBUTE.findall(text + "\n")
-    rows = [
-        f"| `{name}` | {_cell(about).partition('. ')[0].rstrip('.')}. |" for name, about in found
-    ]
-    return "\n".join(["| attribute | meaning |", "|---|---|", *rows])
+    return "\n".join(
+        f"- `{name}`: {_line(about).partition('. ')[0].rstrip('.')}." for name, about in found
+    )
 
 
-def _cell(text: str) -> str:
+def _line(text: str) -> str:
     joined = " ".join(text.split()).replace("|", "\\|").removesuffix(":")
     return re.sub(r"(?<!`)`(\w+(?:\.\w+)*)`(?!`)", r"`\1`", joined).replace("``", "`")

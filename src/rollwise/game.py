@@ -152,10 +152,10 @@ class Game:
         LOSE, DRAW, `won_by` and `shared` give the winners, and `payoffs` the payoff of each seat
         (see `rollwise.equilibrium`).
     objective : {"win", "maximize", "minimize", "average"}
-        Win a game of wins and losses (or get the most of a game for stakes, with any
-        `payoff`), or get the largest or smallest expected total of the rewards of a
-        solitaire game. "average": play has no end and returns to a position again and again; get
-        the most `reward` per `duration`.
+        "win": win a game of wins and losses, or get the most of a game for stakes (with `payoff`);
+        "maximize" and "minimize": get the largest or the smallest expected total of the rewards of
+        a solitaire game; "average": get the most `reward` per `duration` of play without an end.
+        Such play returns to a position again and again.
     column_names : mapping
         Names for numbers of a state, where they differ from the names of the fields: ``{"rivals.0":
         "rival"}`` of two players. A field with an empty name isn't used: it keeps its number of

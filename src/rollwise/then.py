@@ -74,7 +74,7 @@ def counterpart(function: Callable[..., Any]) -> Callable[..., Any] | None:
 
 @rule
 def skip(seats: int) -> int:
-    """The `then` of an outcome that moves the die on by this number of seats.
+    """The `then` that moves the die on by this number of seats.
 
     ``skip(2)`` leaves out the next player, ``skip(-1)`` is `PASS_BACK`, ``skip(1)`` is `PASS` and
     ``skip(0)`` is `AGAIN`. Seats are counted round the table: of three players ``skip(4)`` is the
@@ -97,7 +97,7 @@ PASS_BACK = skip(-1)
 
 
 def payoff(points: float) -> int:
-    """The `then` of an outcome that ends the game with this payoff for the mover.
+    """The `then` that ends the game with this payoff for the mover.
 
     ``yield 1, payoff(2), s`` wins a gammon and ``payoff(-2)`` loses one. ``payoff(1)``,
     ``payoff(-1)`` and ``payoff(0)`` are `WIN`, `LOSE` and `DRAW`. The other player gets the
@@ -130,7 +130,7 @@ def bits_of(amount: float) -> int:
 
 
 def won_by(*seats: int) -> int:
-    """The `then` of an outcome that ends a game of several players with a win for these seats.
+    """The `then` that ends a game of several players with a win for these seats.
 
     Seats are counted from the mover, in the order of their moves: 0 is the mover, 1 the next.
     Several winners share the win in equal parts. ``won_by(0)`` is `WIN`.
@@ -157,7 +157,7 @@ def _whole_numbers(numbers: Sequence[SupportsIndex]) -> tuple[int, ...] | None:
 
 
 def shared(*parts: int) -> int:
-    """The `then` of an outcome that ends a game of several players with these shares of the win.
+    """The `then` that ends a game of several players with these shares of the win.
 
     Give a whole number for each seat, from the mover on, in the order of the moves. With
     ``shared(2, 1, 0)`` the mover has two thirds of the win and the next player one third. Shares
@@ -180,7 +180,7 @@ def shared(*parts: int) -> int:
 
 
 def payoffs(*numbers: int) -> int:
-    """The `then` of an outcome that ends a game of several players with these payoffs.
+    """The `then` that ends a game of several players with these payoffs.
 
     Give a whole number for each seat, from the mover on, in the order of the moves. The sum may
     differ between ends: with ``payoffs(3, -1, 0)`` the mover gets 3 and the next player pays 1. The
@@ -227,7 +227,7 @@ def turned(numbers: tuple[int, ...], seats: int) -> tuple[int, ...]:
 
 @rule
 def shared_by(winners: Sequence[int]) -> int:
-    """The `then` of an outcome that ends the game: ``shared_by((1, 0, 1))`` shares the win evenly.
+    """The `then` that ends the game: ``shared_by((1, 0, 1))`` shares the win evenly.
 
     Unlike `won_by`, it may also be called in games of two players.
 

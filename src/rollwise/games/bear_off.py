@@ -207,8 +207,7 @@ class Race(NamedTuple):
 class TwoSidedBearOff(Bearing):
     """Bear off all checkers of backgammon's home board before the other player does.
 
-    The first player without checkers wins. They move as in `bear-off`. The two sides don't meet
-    any more. The player ahead plays safe; the player behind may have to hope for a double.
+    The first player without checkers wins. They move as in `bear-off`. The sides no longer meet.
     """
 
     heading: ClassVar = "Two-Sided Bear-Off"

@@ -196,7 +196,7 @@ class Farkle(Thrown):
 
     A turn can't be banked below `least` points, nor below `entry` by a player without points in
     the bank. With a `penalty`, the third farkle in a row costs a player that many points from the
-    bank, and the count of farkles begins anew. No penalty takes a bank below `lowest`.
+    bank, and the count of farkles begins anew.
 
     In each scoring a 1 is 100, a 5 is 50, and three of a kind are 100 times their face.
     "standard": three 1s are 1,000. "facebook": three 1s are 1,000; four, five and six of a kind
@@ -206,8 +206,6 @@ class Farkle(Thrown):
     and two triples 2,500. "zilch": three 1s are 1,000; each further die of a kind doubles the
     score; a straight, three pairs, or four of a kind and a pair are 1,500, and six dice without
     any score 500.
-
-    Dice are fair, or `loaded`: a face falls `weight` times as often as each other face.
 
     Busche (2016) gives 53.487 % to the first of two players to 10,000, with a penalty and no bank
     below -2,500. That game has 407,988,000 positions, too many to compare his figure.

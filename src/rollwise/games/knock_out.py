@@ -34,7 +34,7 @@ class Numbers(NamedTuple):
 class KnockOut(Game):
     """Choose a number from 6 to 9, then throw two dice in turn: your own number puts you out.
 
-    The last one left wins. Under `distinct` no player may choose another's number.
+    The last one left wins.
     """
 
     distinct: bool = parameter(False, about="no player may choose a number that another one has")

@@ -29,11 +29,9 @@ class SuperSix(Game):
     A six swallows the stick. A player who takes a stick, or stops, passes the die. Each turn begins
     with a throw. The first player without sticks wins.
 
-    Versions: the lid has another number of `holes`, and the die as many sides; only
-    the last hole swallows, or none if it has a `bottom`. A player may stop never, after a
-    throw, or always (`may_stop` 0, 1, 2); with 2, two players who stop for ever draw.
-    A full hole costs all sticks in the lid (`take_all`). In the first round each player throws
-    once (`one_each`). If sticks can't be dealt evenly, the players who move last have one more.
+    With another number of `holes` the die has as many sides. Only the last hole swallows a stick,
+    or none if it has a `bottom`. If players may stop before the first throw, two who stop for ever
+    draw. If sticks can't be dealt evenly, the players who move last have one more.
     """
 
     presets: ClassVar = {"short": {"sticks": 6}, "many sticks": {"sticks": 40}}

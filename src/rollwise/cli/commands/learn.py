@@ -60,10 +60,6 @@ def learn(
     Counts of past games set the probability of each action in the next game: at first nearly
     equal, later mostly the best action. The learned values are estimates.
 
-    In the assignment behind this learner, NGames is --games and M is --explore. NSides,
-    LTarget, UTarget and NDice are the parameters sides, low, high and dice of the game
-    dice-blackjack.
-
     --games N      Games to play (needed); with --resume, all of them together.
     --explore M    A larger M explores longer; 100 unless given.
     --seed N       Random seed; a new one unless given.
