@@ -11,11 +11,13 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from cli_runner import output, run
+from scipy.optimize import linprog
 
 from rollwise import AGAIN, LOSE, PASS, WIN, Game, parameter, payoff, policy
 from rollwise.games.kuhn_poker import KuhnPoker
 from rollwise.games.leduc_poker import LeducPoker
 from rollwise.games.liars_dice import LiarsDice
+from rollwise.games.mia import Mia
 from rollwise.hidden import load, save, solve, verify
 from rollwise.hidden import rounds as room
 from rollwise.hidden.check import bounds
@@ -335,6 +337,49 @@ def test_a_match_of_liars_dice_ends_with_its_rounds():
     assert len(long.positions.rounds) == 3
     low, high = whole_bounds(Match(2, 2))
     assert low - 1e-9 <= long.value <= high + 1e-9
+
+
+def mia_claims() -> dict[int, float]:
+    """The thrower's value after each claim with a life each, by programs written for Mia alone.
+
+    ``mass[d, c]`` is the chance of the throw d and the claim c. The other player calls or believes,
+    whichever is worse for the thrower; the believer is the thrower against the claim c.
+    """
+    pairs = [10 * high + low for high in range(2, 7) for low in range(1, high)]
+    order = [*pairs[1:], *(11 * face for face in range(1, 7)), pairs[0]]
+    chances = np.array([1 if throw % 11 == 0 else 2 for throw in order]) / 36
+    values: dict[int, float] = {}
+    n = len(order)
+    for last in range(n - 2, -2, -1):
+        claims = range(last + 1, n)
+        m = len(claims)
+        rows, equal = [], np.zeros((n, n * m + m))
+        for k, claim in enumerate(claims):
+            called, believed = np.zeros(n * m + m), np.zeros(n * m + m)
+            called[n * m + k] = believed[n * m + k] = 1
+            for throw in range(n):
+                called[throw * m + k] = -1 if throw >= claim else 1
+                believed[throw * m + k] = values.get(order[claim], np.inf)
+                equal[throw, throw * m + k] = 1
+            rows += [called] if claim == n - 1 else [called, believed]
+        found = linprog(
+            np.append(np.zeros(n * m), -np.ones(m)), np.array(rows), np.zeros(len(rows)), equal,
+            chances, [(0, None)] * (n * m) + [(None, None)] * m,
+        )  # fmt: skip
+        values[order[last] if last >= 0 else 0] = -found.fun
+    return values
+
+
+def test_mia_has_the_values_of_programs_written_for_it_alone():
+    answer, expected = solve(Mia()), mia_claims()
+    assert len(answer.parts) == len(expected) == 21
+    for k, (part, _) in enumerate(answer.parts):
+        claim = answer.positions.about_round(k)["claim"]
+        assert part.value == pytest.approx(expected[claim], abs=1e-9)
+    assert answer.value == pytest.approx(0.295878018, abs=1e-8)
+    # in the first round no optimal strategy claims less than 52, and the least is never called
+    first = [one for one in answer.situations() if one.round == 0]
+    assert all(sum(one.probabilities[:6]) == 0 for one in first if one.seat == 0)
 
 
 @pytest.mark.parametrize("game", [KuhnPoker(), LeducPoker(), LiarsDice()], ids=repr)

@@ -376,7 +376,7 @@ def play(
     opponent = answer.with_policies((against, against)) if against != "optimal" else answer
     seed = seed_of(seed)
     walk, lost, last = Walk(answer, np.random.default_rng(seed)), 0.0, ""
-    unseen: list[str] = []  # a choice may be hidden until the end
+    unseen: list[str] = []  # a choice may be hidden until the end of the round
     _say(f"{answer.positions.title}  (seed {seed})")
     while not walk.is_over:
         indices, shown = list[int](), list[str]()
@@ -399,9 +399,11 @@ def play(
             _say("; ".join(shown))
         else:
             unseen += shown
+        rounds = walk.rounds
         walk.act(indices)
-    if unseen:
-        _say(f"the choices were {'; '.join(unseen)}")
+        if unseen and (walk.is_over or walk.rounds > rounds):  # nothing earlier matters
+            _say(f"the choices were {'; '.join(unseen)}")
+            unseen = []
     _say(f"the last position, of its mover: {last}")
     _end(answer, against, seat, walk.payoff * (1 - 2 * mine), lost, seed)
 

@@ -104,8 +104,9 @@ class SituationRow(Part, frozen=True):
 
     @property
     def ranges(self) -> str:
-        """The ranges of probabilities over all optimal strategies."""
-        return ", ".join(f"{a.action}: {range_text(a)}" for a in self.actions if range_text(a))
+        """The ranges of probabilities over all optimal strategies, for actions in one of them."""
+        texts = [(a.action, range_text(a)) for a in self.actions]
+        return ", ".join(f"{action}: {text}" for action, text in texts if text not in ("", "0 %"))
 
     @property
     def cells(self) -> tuple[str, ...]:

@@ -193,7 +193,7 @@ class Answer(InWords):
         return None
 
     def enter(self, memory: Any, position: int, mover: int) -> Any:
-        """The memory of a player when play comes to a position, with this player as its mover."""
+        """The memory of a player when play comes to a position, where player `mover` is next."""
         return memory
 
     def strategies(self, names: tuple[str, str]) -> Any:

@@ -260,6 +260,8 @@ class Walk:
         The position, and the player whose view it is.
     payoff : float
         Of the first player so far; complete once the game is over.
+    rounds : int
+        The rounds that have begun (of a game with hidden fields).
     """
 
     answer: Answer
@@ -268,6 +270,7 @@ class Walk:
     mover: int = 0
     payoff: float = 0.0
     is_over: bool = False
+    rounds: int = 0
 
     def __post_init__(self) -> None:
         self.memories: list[Any] = [None, None]
@@ -276,8 +279,9 @@ class Walk:
 
     def _enter(self) -> None:
         """Tell the players that play has come to the position."""
-        for player, memory in enumerate(self.memories):
-            self.memories[player] = self.answer.enter(memory, self.position, self.mover)
+        known = [self.answer.enter(memory, self.position, self.mover) for memory in self.memories]
+        self.rounds += known != self.memories
+        self.memories = known
 
     def choosers(self) -> list[tuple[int, int]]:
         """Player and side of each player who chooses now."""

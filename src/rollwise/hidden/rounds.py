@@ -97,23 +97,31 @@ def _unknown(
     known: dict[frozenset[int], frozenset[int]] = {}  # equal sets are one
     nobody: frozenset[int] = frozenset()
     after: tuple[list[frozenset[int]], ...] = tuple([nobody] * len(order) for _ in range(2))
-    rounds: dict[tuple[int, int, int], int] = {}  # by last choice and next sight
-    unknown: set[int] = set()
+    # by last choice (sight and number), or by player for the first choice
+    lasts: dict[tuple[int, int], frozenset[int]] = {}
+
+    def one(pairs: frozenset[int]) -> frozenset[int]:
+        return known.setdefault(pairs, pairs)
 
     def note(last: tuple[int, int], pairs: frozenset[int]) -> None:
-        """Two different rounds with the same last choice and the same next sight are unknown."""
-        for pair in pairs:
-            one, sight = pair // width - 1, pair % width
-            if (other := rounds.setdefault((*last, sight), one)) != one:
-                unknown.update(key >> 1 for key in (one, other) if key != NONE)
+        """Add the pairs after a last choice, of which several positions may have the same."""
+        if (others := lasts.setdefault(last, pairs)) is not pairs:
+            lasts[last] = one(others | pairs)
 
     def from_choice(choice: int, player: int) -> frozenset[int]:
         """The pairs after a choice, of the mover or of the other player."""
-        found: set[int] = set()
-        for k in range(first_outcome[choice], first_outcome[choice + 1]):
-            if targets[k] >= 0:
-                found |= after[player ^ turns[k]][targets[k]]
-        return frozenset(found)
+        begin, end = first_outcome[choice], first_outcome[choice + 1]
+        if end == begin + 1:
+            return after[player ^ turns[begin]][targets[begin]] if targets[begin] >= 0 else nobody
+        return one(
+            nobody.union(
+                *(
+                    after[player ^ turns[k]][targets[k]]
+                    for k in range(begin, end)
+                    if targets[k] >= 0
+                )
+            )
+        )
 
     # the last positions first: all that can follow is known
     for place in order:
@@ -124,14 +132,22 @@ def _unknown(
                     note((sights[place], k), from_choice(choice, 0))
                 pairs = frozenset([sights[place]])  # NONE with this sight
             else:
-                pairs = nobody.union(*(from_choice(choice, player) for choice in choices))
+                pairs = nobody.union(*{from_choice(choice, player) for choice in choices})
             if begins[place]:
                 # the round is the last one, unless a later round has begun
                 shift = (2 * place + player + 1) * width
                 pairs = frozenset(pair + shift if pair < width else pair for pair in pairs)
-            after[player][place] = known.setdefault(pairs, pairs)
+            after[player][place] = one(pairs)
     for player in (0, 1):
-        note((-1 - player, 0), after[player][0])
+        note((NONE, player), after[player][0])
+    # two different rounds with the same last choice and the same next sight are unknown
+    unknown: set[int] = set()
+    for pairs in set(lasts.values()):
+        found: dict[int, int] = {}
+        for pair in pairs:
+            number, sight = pair // width - 1, pair % width
+            if (other := found.setdefault(sight, number)) != number:
+                unknown.update(key >> 1 for key in (number, other) if key != NONE)
     return unknown - {0}
 
 

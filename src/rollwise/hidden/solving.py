@@ -240,8 +240,10 @@ def solve(
         return StochasticAnswer(
             positions, value - bound, value + bound, "matrix games", seconds, plan.sweeps, plan=plan
         )
+    began = time.perf_counter()
     check_ends(positions)
     rounds = positions.rounds
+    seconds["read"] += time.perf_counter() - began
     search = _Search(tolerance, positions.stake, _longest(rounds), max_states, progress)
     found: dict[int, Part] = {}
     # the last rounds first: the values of those that follow are known

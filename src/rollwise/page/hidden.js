@@ -21,7 +21,7 @@ class HiddenGame {
     this.mover = 0;
     this.payoff = 0; // of the first player
     this.isOver = false;
-    this.moves = []; // { text, told, cost }: `told` is the text before the end of the game
+    this.moves = []; // { text, told, cost }: `told` is the text before the end of the round
     this.n = 0; // of random numbers
     this.#enter();
     this.#goOn();
@@ -30,7 +30,9 @@ class HiddenGame {
   // A round begins: nothing earlier matters. `first` is its mover.
   #enter() {
     const round = this.data.rounds.indexOf(this.place);
-    if (round >= 0) Object.assign(this, { round, first: this.mover, memory: [0, 0] });
+    if (round < 0) return;
+    Object.assign(this, { round, first: this.mover, memory: [0, 0] });
+    for (const move of this.moves) move.told = move.text;
   }
 
   get position() {
