@@ -540,7 +540,7 @@ def test_commands_take_a_model_where_a_game_is_typed(tmp_path):
         done = run(*words)
         assert done.returncode == 0, (words, done.stderr)
     assert "goal must be g or absorbing" in run("solve", path, "goal=h").stderr
-    assert "nowhere.umb can't be read" in run("solve", "nowhere.umb").stderr
+    assert "there is no file nowhere.umb" in run("solve", "nowhere.umb").stderr
 
 
 def test_a_model_without_a_question_asks_for_one(tmp_path):
