@@ -414,9 +414,9 @@ def test_commands_compare_averages(tmp_path: Path) -> None:
 def test_fractions_are_refused_at_a_rounded_rate() -> None:
     """And the message names the rate, not a reward that no rule sheet gives."""
     with pytest.raises(UsageError, match=r"costs the rate times .* may be rounded; .* rate=1/2"):
-        rollwise.solve(Average(Hill(), rate=1 / 3), method="exact")
-    exact = rollwise.solve(Average(Hill(), rate=0.5), method="exact")
-    plain = rollwise.solve(Average(Hill(), rate=0.5))
+        rollwise.solve(Average(Machine(), rate=28 / 3), method="exact")
+    exact = rollwise.solve(Average(Machine(), rate=9.5), method="exact")
+    plain = rollwise.solve(Average(Machine(), rate=9.5))
     assert exact.value == pytest.approx(plain.value, abs=1e-12)
 
 

@@ -422,12 +422,15 @@ def certainty(facts: Facts) -> str:
     if solution.is_score:
         plain, known = ("the payoff", "payoffs") if solution.has_stakes else ("the score", "scores")
         plain += " is plain"
+    last = "the next move ends the game"
+    if facts.is_average:
+        last = "the next move returns to the beginning of a cycle"
     positions, moves, outcomes, circles, _ = facts.size
     return f"""
 <p>No games were played to find this. The rules were unfolded into all
 positions that can arise: <b>{positions:,}</b>, with {how_many(moves, "move")} and
 {how_many(outcomes, "outcome")}. Then the positions were worked out backwards.
-Where the next move ends the game, {plain}. One step earlier it is an average of
+Where {last}, {plain}. One step earlier it is an average of
 known {known}, and the best move is the one with the best average; and so on, back
 to the start. Where positions lead round in a circle, the equations of the whole circle are solved
 together ({circles}).
