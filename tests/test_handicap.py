@@ -32,6 +32,7 @@ from rollwise.derive.contest import Duel
 from rollwise.derive.seats import take_seats
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.games import find
+from rollwise.games.knucklebones import Knucklebones
 from rollwise.games.pig import Pig, Piglet, Turn
 from rollwise.games.red_light import RedLight
 from rollwise.games.royal_ur import RoyalUr
@@ -435,6 +436,13 @@ def test_a_game_of_one_without_chance_is_measured_in_moves():
     played = play_turn_by_turn(CountDown(), random, 20, 1)
     assert played.unit == "moves"
     assert (played.lengths == played.gains).all()
+
+
+def test_points_are_one_number_of_a_tuple():
+    game = Knucklebones(columns=2, rows=1)
+    with pytest.raises(UsageError, match=r"mine is a tuple, .*: write mine\.0 \(its numbers: mine"):
+        handicap(game, "mine", [0, 1])
+    assert len(handicap(game, "mine.0,theirs.0", [0, 1]).heads) == 2
 
 
 def test_a_roll_is_said_to_be_a_move_with_more_than_one_outcome():
