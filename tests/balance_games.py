@@ -94,7 +94,8 @@ class _Sampled:
         if self.graph.players == 2:
             yield Figure("turns", *found.turns, _mean(story.turn))
         yield Figure("moves", *found.moves, _mean(story.moves))
-        lasts, seen = found.lengths, story.turn if self.graph.players == 2 else story.rolls
+        lasts = found.lengths
+        seen = {"turns": story.turn, "rolls": story.rolls, "moves": story.moves}[lasts.unit]
         for most in _quantiles(lasts):
             name = f"at most {most} {lasts.unit if most > 1 else lasts.unit[:-1]}"
             yield _share(name, float(lasts.chance[: most + 1].sum()), lasts.tail, seen <= most)

@@ -139,6 +139,15 @@ def tally(numbers):
     return counts
 
 
+def counted(numbers):
+    found = Counter(numbers)
+    return found
+
+
+def between(low, middle, high):
+    return low + 3 * middle + 9 * high
+
+
 def is_full(board):
     return all(cell > 0 for cell in board)
 
@@ -160,6 +169,9 @@ class Own(Game):
 
     def twice(self, n):
         return 2 * n
+
+    def alike(self, numbers):
+        return Counter(numbers)
 
     @staticmethod
     def still(n):
@@ -341,6 +353,12 @@ COMPILED = [
     "x = sum(k * n for k, n in Counter(cell % 2 for cell in board).items())",
     "x = sorted(Counter(board).items())[0][0]",
     "x = Counter(board)[9] + 2 * (1 in Counter(board).values()) + (1 in Counter(board).keys())",
+    "x = counted(board)[9] + 2 * self.alike(board)[0] + len(self.alike(board))",
+    "counts = counted(board)\ncounts[9] += 3\nx = counts[9] + counts[8]",
+    "counts = dict()\nfor cell in board:\n    counts[cell] = counts.get(cell, 0) + 1\n"
+    "x = (counts.get(9) or 3) + counts.get(0, 5)",
+    "x = between(*sorted(board)) + between(s.place, *board[1:]) + between(*(2, 1, 3))",
+    "x = between(*(cell % 2 for cell in board)) + self.twice(*sorted(board)[:1])",
     "x = max(tally(board).values()) + sum(tally(board).values()) + sum(self.prices.values())",
     "x = sum(faces(s.place))",
     "x = math.prod(cell + 1 for cell in board) + math.factorial(4)",

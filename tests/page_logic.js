@@ -33,7 +33,7 @@ function allStates() {
       outcomes: game.outcomes(s, place).map((outcome) => ({
         weight: outcome.weight, chance: outcome.chance, isOver: outcome.isOver,
         passes: outcome.passes, payoff: outcome.payoff, worth: game.worth(outcome),
-        row: outcome.isOver ? null : game.row(outcome.target), text: speech.came(s, place, outcome),
+        kind: game.kindOf(outcome), row: outcome.isOver ? null : game.row(outcome.target), text: speech.came(s, place, outcome),
       })),
     })),
   }));

@@ -23,7 +23,7 @@ from rollwise.answer.average import average_of, with_best_rate
 from rollwise.answer.verify import verify
 from rollwise.builders.building import CompileWarning
 from rollwise.derive.average import Average
-from rollwise.errors import ParameterError, RulesError
+from rollwise.errors import ParameterError, RulesError, UsageError
 from rollwise.game import Game, parameter
 from rollwise.games.farkle import Zilch
 from rollwise.games.frozen_lake import FrozenLake
@@ -409,6 +409,15 @@ def test_commands_compare_averages(tmp_path: Path) -> None:
     )
     amounts = [point["amount"] for point in json.loads(told)["points"]]
     assert amounts == pytest.approx(values, abs=1e-9)
+
+
+def test_fractions_are_refused_at_a_rounded_rate() -> None:
+    """And the message names the rate, not a reward that no rule sheet gives."""
+    with pytest.raises(UsageError, match=r"costs the rate times .* may be rounded; .* rate=1/2"):
+        rollwise.solve(Average(Machine(), rate=28 / 3), method="exact")
+    exact = rollwise.solve(Average(Machine(), rate=9.5), method="exact")
+    plain = rollwise.solve(Average(Machine(), rate=9.5))
+    assert exact.value == pytest.approx(plain.value, abs=1e-12)
 
 
 def test_a_wrong_rate_has_a_wide_bound() -> None:

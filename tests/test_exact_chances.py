@@ -188,7 +188,7 @@ class Tuned(Pig):
         ({"whole": "3"}, "tuned: whole must be a whole number, not '3'"),
         ({"real": -0.1}, "tuned: real must be at least 0, not -0.1"),
         ({"real": float("nan")}, "tuned: real must be a finite number, not nan"),
-        ({"real": None}, "tuned: real must be a number such as 0.4, not None"),
+        ({"real": None}, "tuned: real must be a number such as 0.4 or 2/5, not None"),
         ({"flag": 1}, "tuned: flag must be true or false, not 1"),
         ({"target": 0}, "tuned: target must be from 1 to 30,000, not 0"),
     ],
@@ -198,6 +198,13 @@ def test_parameters_are_checked(values, said):
     with pytest.raises(ParameterError) as caught:
         Tuned(**values)
     assert str(caught.value) == said
+
+
+def test_a_parameter_of_a_double_is_typed_as_a_fraction_too():
+    assert create(Tuned, {"real": "45/13"}).real == 45 / 13
+    for text in ("45/0", "4/", "1e400/1"):
+        with pytest.raises(ParameterError, match="real must be a"):
+            create(Tuned, {"real": text})
 
 
 def test_every_error_is_in_the_tree_and_has_an_exit_code():

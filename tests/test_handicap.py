@@ -32,6 +32,7 @@ from rollwise.derive.contest import Duel
 from rollwise.derive.seats import take_seats
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.games import find
+from rollwise.games.knucklebones import Knucklebones
 from rollwise.games.pig import Pig, Piglet, Turn
 from rollwise.games.red_light import RedLight
 from rollwise.games.royal_ur import RoyalUr
@@ -41,6 +42,7 @@ from rollwise.games.threes import Threes
 from rollwise.graph.choices import has_choice
 from rollwise.graph.policies import Policy
 from rollwise.many.seats import seen_from
+from rollwise.simulate.turn_by_turn import play_turn_by_turn, random_play
 
 
 @pytest.fixture(scope="module")
@@ -399,6 +401,53 @@ def test_every_figure_is_that_of_games_that_are_played(name):
     assert not np.allclose([f.sample.mean for f in one], [f.sample.mean for f in two])
     furthest = max(figure.off(600) for figure in (*one, *two))
     assert 0.5 < furthest < 5  # of so many figures one is off by half an error at least
+
+
+class CountDown(Game):
+    """Count down from some number by 1 or 2, each time for a point; chance has no part."""
+
+    begin: int = parameter(7)
+    players = 1
+    objective = "minimize"
+
+    def start(self):
+        return Only(self.begin)
+
+    def actions(self, s):
+        yield 1
+        yield 2
+
+    def reward(self, s, action):
+        return 1
+
+    def outcomes(self, s, action):
+        yield (1, END, s) if s.number <= action else (1, AGAIN, Only(s.number - action))
+
+
+class Only(NamedTuple):
+    number: int
+
+
+def test_a_game_of_one_without_chance_is_measured_in_moves():
+    text = str(balance(CountDown(), evaluations=0))
+    assert "always 4 moves" in text
+    assert "more than one outcome" not in text
+    random = random_play(CountDown(), np.random.default_rng(1))
+    played = play_turn_by_turn(CountDown(), random, 20, 1)
+    assert played.unit == "moves"
+    assert (played.lengths == played.gains).all()
+
+
+def test_points_are_one_number_of_a_tuple():
+    game = Knucklebones(columns=2, rows=1)
+    with pytest.raises(UsageError, match=r"mine is a tuple, .*: write mine\.0 \(its numbers: mine"):
+        handicap(game, "mine", [0, 1])
+    assert len(handicap(game, "mine.0,theirs.0", [0, 1]).heads) == 2
+
+
+def test_a_roll_is_said_to_be_a_move_with_more_than_one_outcome():
+    text = str(balance(ShutTheBox(tiles=5), evaluations=0))
+    assert re.search(r"rolls in .* nine games in ten\s+a roll is a move with more", text)
 
 
 @pytest.mark.parametrize("game", [SavedRolls(), SavedRolls(n=3), Served()], ids=str)

@@ -17,7 +17,7 @@ ROOM = 100
 
 
 def rewritten(generator: Any, writing: Writing) -> Any:
-    copy = renamed(generator, "", None, None, translated(generator, {}, is_rule=False))
+    copy = renamed(generator, "", None, None, translated(generator, {}, {}, is_rule=False))
     return listers.rewritten(copy, writing)
 
 
@@ -286,7 +286,7 @@ def by_fields(numbers):
 
 @pytest.mark.parametrize("function", [by_parts, by_display, by_nested, by_few, by_fields])
 def test_patterns_of_tuples_are_conditions(function):
-    translation = translated(function, {}, is_rule=False)
+    translation = translated(function, {}, {}, is_rule=False)
     assert translation.code is not function.__code__
     words = {"sliced_": lambda numbers, begin, end: numbers[begin:end]}
     words |= {"len": len, "made_Spot": Spot}
@@ -324,5 +324,5 @@ def of_a_name(numbers):
 @pytest.mark.parametrize("function", [read_later, with_a_list, of_a_number, of_a_name])
 def test_other_patterns_are_left_to_python(function):
     """A guard that fails leaves its names with their values."""
-    assert translated(function, {}, is_rule=False).code is function.__code__
+    assert translated(function, {}, {}, is_rule=False).code is function.__code__
     assert read_later((0, 1)) == 1

@@ -5,12 +5,14 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import re
 import tarfile
 from fractions import Fraction
 
 import numpy as np
 import pytest
 import storm
+from stalling_games import PassablePig
 from tests.cli_runner import output, run
 
 import rollwise
@@ -540,7 +542,7 @@ def test_commands_take_a_model_where_a_game_is_typed(tmp_path):
         done = run(*words)
         assert done.returncode == 0, (words, done.stderr)
     assert "goal must be g or absorbing" in run("solve", path, "goal=h").stderr
-    assert "nowhere.umb can't be read" in run("solve", "nowhere.umb").stderr
+    assert "there is no file nowhere.umb" in run("solve", "nowhere.umb").stderr
 
 
 def test_a_model_without_a_question_asks_for_one(tmp_path):
@@ -656,10 +658,23 @@ def test_a_model_that_may_play_for_ever_has_remedies_of_a_model(tmp_path):
     with pytest.raises(EndlessPlay) as raised:
         solved(path, rewards="r")
     told = str(raised.value)
-    assert "the action stay. Ask for a goal that play reaches (goal=" in told
+    assert "the action stay. Ask for the chance to reach a goal (goal=away rewards=none)" in told
+    assert "a goal that play reaches (goal=" in told
     assert "take the action away" not in told
     assert chance(solved(path, rewards="none", goal="away")) == 1
     assert solved(path, rewards="r", discount="0.99").value == 0
+
+
+def test_an_exported_game_with_endless_play_names_the_question_to_ask(tmp_path):
+    game = PassablePig()
+    path = tmp_path / "game.umb"
+    export(rollwise.solve(game), path, "umb")
+    with pytest.raises(EndlessPlay) as raised:
+        solved(path)
+    (words,) = re.findall(r"the chance to reach a goal \((.*?)\)", str(raised.value))
+    asked = dict(word.split("=") for word in words.split())
+    assert asked == {"goal": "won", "rewards": "none"}
+    assert 0 < solved(path, **asked).value / 100 < rollwise.solve(game).win_probability + 1e-9
 
 
 def craps_drn():

@@ -583,6 +583,16 @@ def test_an_average_repeats_no_fields_in_words_and_rounds_its_points(node):
     assert all(re.match(r"−?\d(\.\d{1,3})? points?", text) for text in points)
 
 
+def test_an_average_returns_to_its_beginning_and_does_not_end(node):
+    found = {
+        outcome["kind"]
+        for state in node(rollwise.solve(with_best_rate(Ferry())), "states")
+        for one in state["choices"]
+        for outcome in one["outcomes"]
+    }
+    assert found == {"on", "returns"}
+
+
 class Toll(Game):
     """Players pay each other by a die, three times."""
 

@@ -728,6 +728,18 @@ def test_equally_good_actions_have_colours_of_their_own():
     assert len(set(best.colours)) == len(best.parts)
 
 
+def test_an_action_has_one_colour_in_all_pictures_of_a_game():
+    """Also in a picture of positions where each other action is worse."""
+    solution, colours = solved(Piglet(target=3)), {"flip": set(), "hold": set()}
+    only_hold = "banked == 0 and rival == 0 and turn > 0"
+    for kind, where in (("graph", None), ("policy", None), ("boxes", only_hold)):
+        for drawn in plot(solution, kind, where=where).data:
+            if drawn.name in colours:
+                colours[drawn.name].add(drawn.marker.color or drawn.line.color)
+    assert colours["hold"] != colours["flip"]
+    assert [len(several) for several in colours.values()] == [1, 1]
+
+
 def test_a_long_title_of_a_panel_keeps_its_number():
     figure = plot(solved(Keeper()), "policy", x="oil", y="hour")
     for layout in (figure.to_plotly_json()["layout"], figure.layout.meta["narrow"]):

@@ -269,6 +269,7 @@ bet threes dice=2 --scores 1,2 | is over
 bet threes dice=2 --state a=1 | there is no field 'a' & a state is to_roll
 many-dice pig | isn't a game of taking the lowest dice
 many-dice threes --most 0 | from 1 to 20,000, not 0
+many-dice threes dice=5000 | write --most 5000 in the place of dice=5000
 scores threes nowhere.csv | nowhere.csv can't be read
 scores threes impossible.csv | 31 doesn't occur with this policy: its scores go from 0
 judge threes nowhere.csv | nowhere.csv can't be read

@@ -7,11 +7,12 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from unittest import mock
 
 import pytest
-from cli_runner import Done, refusal
+from cli_runner import Done, output, play, refusal
 from rule_faults import SOUND
 
 from rollwise.cli import main
@@ -103,4 +104,46 @@ def test_a_game_without_an_input_is_stopped_and_kept(tmp_path):
     ],
 )
 def test_a_file_without_an_end_is_refused(words):
-    assert "/dev/zero" in refusal(*words)
+    message = refusal(*words)
+    assert "/dev/zero" in message
+    assert "there is no file" not in message
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes and devices")
+@pytest.mark.parametrize(
+    ("words", "ending"),
+    [
+        (("table", "piglet", "target=3", "--load"), "parquet"),
+        (("verify",), "parquet"),
+        (("evaluate", "piglet", "target=3", "--policy"), "csv"),
+        (("evaluate", "piglet", "target=3", "--policy"), "json"),
+        (("evaluate", "piglet", "target=3", "--policy"), "npz"),
+        (("certify", "piglet", "target=3", "--values"), "csv"),
+        (("certify", "piglet", "target=3", "--values"), "npy"),
+        (("solve",), "py"),
+        (("solve",), "umb"),
+    ],
+)
+def test_pipes_and_devices_are_refused_as_such(tmp_path, words, ending):
+    pipe, device = tmp_path / f"pipe.{ending}", tmp_path / f"device.{ending}"
+    os.mkfifo(pipe)  # nothing ever writes to it
+    device.symlink_to("/dev/zero")
+    assert f"{pipe} is a pipe, and not a" in refusal(*words, str(pipe))
+    assert f"{device} is a device, and not a" in refusal(*words, str(device))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes")
+@pytest.mark.parametrize("command", ["review", "scores"])
+def test_written_games_are_read_from_a_pipe(tmp_path, command):
+    written = tmp_path / "written.game"
+    for seed in ("1", "2"):
+        options = ("--seed", seed, "--save", f"{seed}.game")
+        play(tmp_path, "threes", "dice=2", *options, typed="1 / 1 / 1")
+    written.write_text("".join((tmp_path / f"{seed}.game").read_text() for seed in ("1", "2")))
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_text(written.read_text()), daemon=True)
+    writer.start()
+    read = output(command, "threes", "dice=2", str(pipe))
+    writer.join(10)
+    assert read == output(command, "threes", "dice=2", str(written))

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import cache
 from itertools import chain, count
 from pathlib import Path
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import msgspec
 import numpy as np
@@ -24,7 +24,7 @@ from stalling_games import Dials, Trap
 from throwing import Runners, SumToWin
 
 import rollwise
-from rollwise import AGAIN, DRAW, LOSE, PASS, WIN, Game
+from rollwise import AGAIN, DRAW, END, LOSE, PASS, WIN, Game
 from rollwise.analysis.thumb.clauses import OnGraph, Setting
 from rollwise.analysis.thumb.frontier import certified_rule, find_rules
 from rollwise.analysis.thumb.turn_search import find_turn_rules
@@ -56,6 +56,7 @@ from rollwise.simulate.turn_by_turn import simulate_large
 from rollwise.thumb.features import (
     Features,
     filled_features,
+    has_order,
     kept_dice,
     kept_features,
     position_features,
@@ -724,3 +725,64 @@ def test_kept_dice_of_own_rules_have_features():
     assert "alike" in texts[-1]
     assert not any(re.search(r"the (most|least) \w*[^s\W]( ?[.,]|$)", text) for text in texts)
     assert found.rules[-1].loss < 0.05
+
+
+# ---- the numbers of named actions
+
+
+class Shop(NamedTuple):
+    rounds: int
+    stock: int
+
+
+class Stall(Game):
+    """A few rounds of trade."""
+
+    players = 1
+    objective = "maximize"
+    action_names: ClassVar = {0: "trade", 1: "sell", 2: "burn", 3: "keep"}
+
+    def start(self):
+        return Shop(5, 3)
+
+    def actions(self, s):
+        return range(4) if s.stock > 0 else (0, 3)
+
+    def reward(self, s, action):
+        return (s.stock % 3, 2 * s.stock, 3, 0)[action]
+
+    def outcomes(self, s, action):
+        for face in range(1, 5):
+            left = ((s.stock + face) % 7, 0, s.stock - 1, min(s.stock + face // 2, 9))[action]
+            yield 1, END if s.rounds == 0 else AGAIN, Shop(max(s.rounds - 1, 0), left)
+
+
+class Counted(Stall):
+    """The same actions by names that count."""
+
+    action_names: ClassVar = {k: f"{k} coins" for k in range(4)}
+
+
+def test_rules_compute_with_the_number_of_an_action_only_if_it_counts():
+    """``points − 2 × number`` was a rule, though nobody numbers trade, sell, burn and keep."""
+    told = {}
+    for kind in (Stall, Counted):
+        policies = Policies.of(rollwise.solve(kind()))
+        rules = find_rules(policies, 1, evaluations=600).rules
+        told[kind] = " ".join(sentence_of(scored.rule, policies.graph) for scored in rules)
+    assert "number" not in told[Stall]
+    assert "number" in told[Counted]
+
+
+@pytest.mark.parametrize(
+    ("names", "counts"),
+    [
+        ({}, True),
+        ({0: "none", 1: "take 1", 2: "take 2", 3: "take 3"}, True),
+        ({0: "3 up", 1: "2 up", 2: "1 up", 3: "0 up"}, False),
+        ({0: "trade", 1: "sell", 2: "burn", 3: "keep 1"}, False),
+    ],
+)
+def test_numbers_of_actions_count_if_the_numbers_in_their_names_ascend(names, counts):
+    game = type("Named", (Stall,), {"action_names": names})()
+    assert has_order(build(game)) is counts

@@ -124,6 +124,10 @@ class RulesError(RollwiseError):
     """The rules of a game break the contract of the game language."""
 
 
+class RoundedNumbers(UsageError):
+    """A number that may be rounded, where fractions are asked for."""
+
+
 class RulesDiffer(RollwiseError):
     """Compiled rules give other results than the same rules in Python."""
 

@@ -24,7 +24,7 @@ Value = int | float | bool | str
 
 KINDS = {
     int: "a whole number",
-    float: "a number such as 0.4",
+    float: "a number such as 0.4 or 2/5",
     bool: "true or false",
     str: "a text",
     Fraction: "a number such as 2/5",
@@ -226,8 +226,9 @@ class ParameterSpec:
         elif issubclass(kind, enum.Enum):
             value = {word_of(one): one for one in values_of(kind)}.get(text, text)
         else:
-            with contextlib.suppress(ValueError, ZeroDivisionError):
-                value = kind(text)
+            with contextlib.suppress(ValueError, ArithmeticError):
+                # a fraction is rounded where a parameter is a double
+                value = kind(Fraction(text) if kind is float and "/" in text else text)
         self.check(game, value)
         return typing.cast(Value, value)
 

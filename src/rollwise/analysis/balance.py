@@ -209,7 +209,7 @@ class Balance(InWords):
     turns, moves : Certified
         Expected numbers of turns and of moves in a game.
     lengths : Lengths
-        The distribution of turns (of rolls, in a game for one); not certified.
+        The distribution of turns (of rolls or of moves, in a game for one); not certified.
     decisions : Decisions
     drama : Drama or None
         Only of games for several with winners.

@@ -33,6 +33,7 @@ from rollwise.errors import PolicyError, UnknownState, UsageError
 from rollwise.faults import one_line
 from rollwise.graph import StateGraph, win_probability
 from rollwise.graph.policies import Policy
+from rollwise.machine.atomic_files import read_text, require_file
 from rollwise.machine.parquet_files import read_parquet
 from rollwise.many.seats import seat_columns
 from rollwise.numbers.printed import CHANCE_ROUNDING
@@ -253,6 +254,7 @@ def _read(
         Of three or more players the columns of numbers, one a seat.
     """
     graph = policies.graph
+    require_file(path, "a file of values", PolicyError)
     if path.suffix == ".npy":
         return None, _best(path, policies, array_in(path, graph, n)), ""
     try:
@@ -260,7 +262,7 @@ def _read(
         if path.suffix == ".parquet":
             rows = list(read_parquet(path).iter_rows(named=True))
         else:
-            text = path.read_text(encoding="utf-8")
+            text = read_text(path)
             if path.suffix == ".csv":
                 rows = list(csv.DictReader(text.splitlines()))
             elif path.suffix == ".json":
@@ -282,8 +284,6 @@ def _read(
         if path.suffix == ".json" and "v" in rows[0]:
             return [row["s"] for row in rows], [_number(row["v"]) for row in rows], ""
         return rows, *_in_columns(rows, several, COLUMNS[graph.is_score :])
-    except FileNotFoundError:
-        raise PolicyError(f"there is no file {path}") from None
     except Exception as error:
         raise PolicyError(f"{path} can't be read as values: {one_line(str(error))}") from error
 

@@ -221,6 +221,12 @@ def _fields(graph: StateGraph, text: str) -> list[str]:
     names = [name.strip() for name in text.split(",")]
     for name in names:
         if name not in graph.field_names:
+            parts = [field for field in graph.field_names if field.rpartition(".")[0] == name]
+            if name and parts:
+                raise UsageError(
+                    f"{graph.game}: {name} is a tuple, and points are one number of it: write "
+                    f"{parts[0]} (its numbers: {', '.join(parts)})"
+                )
             raise UsageError(
                 f"{graph.game} has no field {name!r} (its fields: {', '.join(graph.field_names)})"
             )

@@ -2,7 +2,8 @@
 
 The distribution under a policy: play is followed forward from the start as a distribution over
 positions. In a game for two, a turn ends when it passes or the game is over. In a solitaire game
-the counted unit is a roll: a move with more than one outcome.
+the counted unit is a roll: a move with more than one outcome. In one without chance each move
+counts.
 
 The chances within some turns: the chance within k turns follows from that within k - 1 turns: a
 play of one turn ends, or leads to a position after the turn, whose chance is known (Bellman, "A
@@ -25,7 +26,7 @@ from rollwise.derive.seats import take_seats
 from rollwise.derive.within import ends_of_turns
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
-from rollwise.graph.choices import actions_of, is_roll, outcome_action, outcomes_of
+from rollwise.graph.choices import actions_of, is_roll, is_throw, outcome_action, outcomes_of
 from rollwise.graph.endings import ways_out
 from rollwise.graph.lotteries import pointers
 from rollwise.graph.policies import Policy, reached_by
@@ -94,7 +95,7 @@ class Lengths(Turns):
 
     Attributes
     ----------
-    unit : {"turns", "rolls"}
+    unit : {"turns", "rolls", "moves"}
     first, second, other : (n,) float64
         The parts of `chance`: the game is won by the first player, won by the second, or otherwise
         over (a draw, or no winner).
@@ -142,7 +143,7 @@ def lengths(
     Lengths
         Floating point, not certified: the roundings of a sum of positive numbers.
     """
-    alone = graph.players == 1
+    unit, moves = _counted(graph)
     at_first = np.zeros(graph.n_states)
     at_first[0] = 1.0
     if begin is not None:
@@ -151,7 +152,7 @@ def lengths(
     ends_never = ways_out(graph, policy.probability > 0) < 0
     order = graph.components.order[::-1]
     order = order[reached_by(graph, policy, np.flatnonzero(at_first))[order]]
-    steps = _steps(graph, policy, order, ends_never)
+    steps = _steps(graph, policy, order, ends_never, moves)
     most = min(max(LEAST_TURNS, WORK // max(len(steps[1]), 1)), MOST_TURNS)
     now, may_end = at_first[order], np.where(ends_never[order], 0.0, 1.0)
     visits, watches = np.zeros(len(order)), None if watch is None else watch[order]
@@ -164,21 +165,38 @@ def lengths(
         now = later
         seen.append(0.0 if watches is None else float(watches @ visits))
     table = np.array(ends)
-    if not alone:  # wins and losses are the mover's: the second player moves in even turns
+    if graph.players > 1:  # wins and losses are the mover's: the second player moves in even turns
         table[::2] = table[::2][:, [1, 0, 2]]
     tail = max(0.0, float(now.sum()))
     first, second, other = (np.ascontiguousarray(column) for column in table.T)
     watched = np.diff(seen, prepend=0.0)
-    unit, chance = "rolls" if alone else "turns", first + second + other
+    chance = first + second + other
     everywhere = np.zeros(graph.n_states)
     everywhere[order] = visits
     return Lengths(chance, tail, unit, first, second, other, everywhere, watched)
 
 
+def _counted(graph: StateGraph) -> tuple[str, NDArray[np.bool_] | None]:
+    """The unit of lengths, and the counted moves: (n_actions,) bool; None where turns count."""
+    if graph.players > 1:
+        return "turns", None
+    rolls = is_roll(graph)
+    return ("rolls", rolls) if rolls.any() else ("moves", ~is_throw(graph))
+
+
 def _steps(
-    graph: StateGraph, policy: Policy, order: NDArray[Any], ends_never: NDArray[np.bool_]
+    graph: StateGraph,
+    policy: Policy,
+    order: NDArray[Any],
+    ends_never: NDArray[np.bool_],
+    moves: NDArray[np.bool_] | None,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
     """The moves of a policy between some states, as `play_turn` takes them.
+
+    Parameters
+    ----------
+    moves : (n_actions,) bool or None
+        The counted moves. None counts turns.
 
     Returns
     -------
@@ -193,8 +211,8 @@ def _steps(
     total = np.add.reduceat(weight, pointers(sizes)[:-1])
     chance = weight * np.repeat(policy.probability[actions] / total, sizes)
     state, payoff = graph.outcome_state[outcomes], graph.outcome_payoff[outcomes]
-    if graph.players == 1:
-        counted = np.repeat(is_roll(graph)[actions], sizes)
+    if moves is not None:
+        counted = np.repeat(moves[actions], sizes)
     else:
         counted = (graph.outcome_passes[outcomes] != 0) | (state < 0)
     counted |= np.append(ends_never, False)[state]

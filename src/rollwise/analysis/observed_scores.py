@@ -60,8 +60,8 @@ def text_of(path: Path, fault: type[UsageError] = UsageError) -> str:
         raise fault(f"{path} can't be read: it isn't text") from error
 
 
-def read_scores(path: Path) -> Ints:
-    """Scores from a file, one a line; a first line ``score`` is a heading.
+def scores_in(contents: str, path: Path) -> Ints:
+    """The scores in the text of a file, one a line; a first line ``score`` is a heading.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def read_scores(path: Path) -> Ints:
         Names the first line that isn't a whole number.
     """
     scores = []
-    for number, line in enumerate(text_of(path).splitlines(), start=1):
+    for number, line in enumerate(contents.splitlines(), start=1):
         text = line.strip().rstrip(",").strip('"')
         if not text or (number == 1 and text.lower() in ("score", "scores")):
             continue

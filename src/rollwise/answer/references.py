@@ -38,6 +38,7 @@ from rollwise.graph.choices import are_best, has_choice, is_throw, look_ahead, s
 from rollwise.graph.endings import describe, end_components, go_round
 from rollwise.graph.policies import MOST_ROUNDING, Policy, require_policy
 from rollwise.graph.view import State
+from rollwise.machine.atomic_files import require_file
 from rollwise.machine.parquet_files import read_parquet
 from rollwise.machine.switches import jit_disabled
 from rollwise.many.seats import build_for_all
@@ -374,10 +375,9 @@ def _from_table(graph: StateGraph, game: Game | None, path: Path) -> Policy:
 
     from rollwise.answer.storage import LISTS
 
+    require_file(path, "a table", PolicyError)
     try:
         frame = pl.read_csv(path) if path.suffix == ".csv" else read_parquet(path)
-    except FileNotFoundError:
-        raise PolicyError(f"there is no file {path}") from None
     except Exception as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise PolicyError(f"{path} can't be read as a table: {reason}") from error
@@ -523,10 +523,9 @@ def array_in(path: Path, graph: StateGraph, n: int) -> NDArray[Any]:
     PolicyError
         The file is missing or damaged, or the array has another shape.
     """
+    require_file(path, "an array", PolicyError)
     try:
         array = np.lib.format.open_memmap(path, mode="r")
-    except FileNotFoundError:
-        raise PolicyError(f"there is no file {path}") from None
     except Exception as error:  # NumPy's reader of a header has errors of many kinds
         raise PolicyError(f"{path} can't be read as an array: {one_line(str(error))}") from error
     if array.ndim not in (1, 2) or len(array) != n or array.dtype.kind not in "iuf":

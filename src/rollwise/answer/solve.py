@@ -13,7 +13,7 @@ from rollwise.answer.solution import Solution
 from rollwise.builders import Mode, Progress, build_with_report
 from rollwise.builders.building import warn_outside
 from rollwise.builders.rules import Rules
-from rollwise.errors import ChanceWarning, EndlessPlay, TooManyStates, UsageError
+from rollwise.errors import ChanceWarning, EndlessPlay, RoundedNumbers, TooManyStates, UsageError
 from rollwise.game import Game, has_many, require_game, with_an_end
 from rollwise.graph import StateGraph
 from rollwise.methods import DEFAULT, find_method
@@ -159,13 +159,23 @@ def solve_whole(
     _look_at_chances(graph, game, built.rules)
     if progress is not None:
         progress("finding components", 0, None)
-    run = solve_and_certify(
-        graph,
-        method=method,
-        options=options,
-        larger=partial(_larger, game, graph),
-        progress=progress,
-    )
+    try:
+        run = solve_and_certify(
+            graph,
+            method=method,
+            options=options,
+            larger=partial(_larger, game, graph),
+            progress=progress,
+        )
+    except RoundedNumbers:
+        rate = game.parameters.get("rate")
+        if game.parameters.get("as") != "average" or rate is None:
+            raise
+        raise RoundedNumbers(
+            f"{graph.title}: each move costs the rate times its duration, and {rate} may be "
+            "rounded; fractions are found at a rate that doubles hold, as in as=average rate=1/2. "
+            "The other methods find the best average in doubles"
+        ) from None
     if run.found.estimated:
         from rollwise.answer.estimates import beside_truth
 

@@ -28,7 +28,7 @@ from rollwise.games import create, find_installed
 from rollwise.graph import NO_THROW, StateGraph, title_of
 from rollwise.graph.choices import action_gaps, fold_actions
 from rollwise.graph.naming import free_name
-from rollwise.machine.atomic_files import checksum_of, write_atomically
+from rollwise.machine.atomic_files import checksum_of, require_file, write_atomically
 from rollwise.machine.parquet_files import (
     read_metadata,
     read_parquet,
@@ -213,8 +213,7 @@ def read_facts(path: Path, *, damaged: bool = False) -> dict[str, Any]:
     SolutionFileError
         There is no such file, or it isn't a solution.
     """
-    if not path.is_file():
-        raise SolutionFileError(f"there is no file {path}")
+    require_file(path, "a saved solution", SolutionFileError)
     try:
         facts = json.loads(read_metadata(path, damaged=damaged)["rollwise"])
     except KeyError:

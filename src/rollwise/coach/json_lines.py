@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from rollwise.analysis.observed_scores import LEAST_SCORES, read_scores, text_of
+from rollwise.analysis.observed_scores import LEAST_SCORES, scores_in, text_of
 from rollwise.answer.references import Policies
 from rollwise.coach.game_record import (
     FORMAT,
@@ -43,7 +43,6 @@ from rollwise.derive.by_score import Ints, require_points
 from rollwise.errors import OutputError, ParameterError
 from rollwise.game import Game
 from rollwise.games import create
-from rollwise.machine.atomic_files import read_text
 from rollwise.numbers.printed import how_many
 from rollwise.parameters import typed
 
@@ -210,8 +209,10 @@ PRAGMA user_version = 1;
 
 
 def is_history(path: Path) -> bool:
-    """Whether a file is one of SQLite."""
+    """Whether a file is one of SQLite. What a pipe holds can be read only once, and isn't one."""
     try:
+        if not path.is_file():
+            return False
         with path.open("rb") as file:
             return file.read(len(MAGIC)) == MAGIC
     except OSError:
@@ -333,15 +334,25 @@ def read_records(path: Path) -> list[Record]:
     RecordError
         Names the line and its fault.
     """
-    if is_history(path):
-        records = read_history(path)
-    else:
-        text = text_of(path, RecordError)
-        read = records_of_lines if text.lstrip().startswith("{") else records_of_text
-        records = read(text, str(path))
+    if not is_history(path):
+        return _records_in(text_of(path, RecordError), path)
+    records = read_history(path)
     if not records:
-        raise RecordError(f"{path} holds no games")
+        raise _no_games(path)
     return records
+
+
+def _records_in(text: str, path: Path) -> list[Record]:
+    """The games in the text of a file."""
+    read = records_of_lines if text.lstrip().startswith("{") else records_of_text
+    records = read(text, str(path))
+    if not records:
+        raise _no_games(path)
+    return records
+
+
+def _no_games(path: Path) -> RecordError:
+    return RecordError(f"{path} holds no games")
 
 
 def records_of(path: Path, kind: type[Game] | None, values: Mapping[str, str]) -> list[Record]:
@@ -415,14 +426,15 @@ def made_scores(path: Path, policies: Policies) -> Ints:
     RecordError
         Its games are others, or games in another form.
     """
-    if not _holds_games(path):
-        return read_scores(path)
+    text = None if is_history(path) else text_of(path)
+    if text is not None and not _holds_games(text):
+        return scores_in(text, path)
     solution, game = policies.solution, policies.game
     assert game is not None
     require_points(solution.graph)
     parameters = {name: typed(value) for name, value in game.parameters.items()}
     kind = type(game.made_from)
-    records = records_of(path, kind, parameters)
+    records = records_of(path, kind, parameters) if text is None else _records_in(text, path)
     for record in records:
         played = agreed_game([record], kind, {}) if record.game else game
         if title(played) != title(game):
@@ -438,13 +450,8 @@ def made_scores(path: Path, policies: Policies) -> Ints:
     return np.array(made, np.int64)
 
 
-def _holds_games(path: Path) -> bool:
-    """Whether a file is one of written games, and not of numbers."""
-    if is_history(path):
-        return True
-    try:
-        lines = read_text(path).splitlines()
-    except (OSError, UnicodeDecodeError):  # which the reader of numbers tells
-        return False
+def _holds_games(text: str) -> bool:
+    """Whether a text has written games, and not numbers."""
+    lines = text.splitlines()
     words = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
     return any(line.startswith("@") or ":" in line for line in words)

@@ -41,7 +41,7 @@ EndsOfMean = Annotated[tuple[float, float] | None, about("of the mean, over opti
 class GameLength(Part, frozen=True):
     """The distribution of lengths."""
 
-    unit: Annotated[str, about("turns or rolls")]
+    unit: Annotated[str, about("turns, rolls or moves")]
     quantiles: Annotated[dict[str, int | None], about("by percent")]
     chances: Annotated[list[float], unit("probability", "of the lengths from 0")]
     longer: Annotated[Chance, about("of a longer game")]
@@ -355,6 +355,8 @@ class Balanced(GameDocument, frozen=True, kw_only=True, tag="rollwise/balance/1"
             if name != "turns" or self.has_opponents:
                 yield name, " to ".join(dict.fromkeys(f"{end:z.4f}" for end in ends))
         yield "a game lasts", self.length.text
+        if self.length.unit == "rolls":
+            yield "", "a roll is a move with more than one outcome"
         if self.equally_good:
             yield "ties", self.equally_good.text.removeprefix("ties: ")
 

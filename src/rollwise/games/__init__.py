@@ -26,6 +26,7 @@ from rollwise.errors import ClusterError, ParameterError, UnknownGame, suggestio
 from rollwise.faults import PASSED_ON, fault_text, one_line, shown
 from rollwise.game import Game, with_an_end
 from rollwise.hooks import HOOKS
+from rollwise.machine.atomic_files import require_file
 from rollwise.parameters import parameter_specs, with_remedy
 from rollwise.then import THEN_NAMES
 
@@ -217,9 +218,10 @@ def _games_of(module: object) -> list[type[Game]]:
 
 
 def _load(path: Path) -> object:
-    if not path.is_file():
+    if not os.path.exists(path):  # also answers names that no file can have
         sheets = [sheet.name for sheet in path.parent.glob("*.py")]
         raise UnknownGame(f"there is no file {path}{suggestion(path.name, sheets)}")
+    require_file(path, "a rule sheet", UnknownGame)
     try:
         contents = hashlib.blake2b(path.read_bytes()).hexdigest()[:16]
     except OSError as error:

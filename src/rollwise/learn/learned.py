@@ -36,7 +36,7 @@ from rollwise.graph.policies import Policy, alias_cells, seat_bits, seat_payoffs
 from rollwise.graph.view import Outcome
 from rollwise.hooks import InWords
 from rollwise.kernels import learning as kernels
-from rollwise.machine.atomic_files import checksum_of, read_arrays, write_arrays
+from rollwise.machine.atomic_files import checksum_of, read_arrays, require_file, write_arrays
 
 ROUNDING = 2.0**-50  # of a sum, relative to it, over the root of the number of its parts
 
@@ -488,8 +488,7 @@ def save_learner(learner: Learner, path: Path) -> None:
 
 
 def _read(path: Path) -> tuple[dict[str, Any], Arrays]:
-    if not path.is_file():
-        raise LearnerFileError(f"there is no file {path}")
+    require_file(path, "a saved learner", LearnerFileError)
     try:
         arrays, (facts,) = read_arrays(path, "facts")
         written = facts["format"]

@@ -263,6 +263,39 @@ def _host() -> str:
     return hashlib.blake2b(name.encode(), digest_size=4).hexdigest()
 
 
+KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFSOCK: "a socket",
+}
+
+
+def require_file(path: Path, wanted: str, fault: type[UsageError]) -> None:
+    """Refuse a path that leads to no regular file, before anything waits for a pipe.
+
+    Parameters
+    ----------
+    wanted : str
+        The content of the file, as in "a saved solution".
+    fault : type of UsageError
+
+    Raises
+    ------
+    UsageError
+        Of the type `fault`: there is no file, or it is a folder, a pipe or a device.
+    """
+    try:
+        kind = stat.S_IFMT(path.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        raise fault(f"there is no file {path}") from None
+    except OSError as error:
+        raise fault(f"{path} can't be read: {error.strerror}") from error
+    if kind != stat.S_IFREG:
+        raise fault(f"{path} is {KINDS.get(kind, 'no regular file')}, and not {wanted}")
+
+
 MOST = 1_000_000_000  # characters
 
 

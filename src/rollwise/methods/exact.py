@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from rollwise.errors import MissingExtra, TooLargeForFractions, UsageError
+from rollwise.errors import MissingExtra, RoundedNumbers, TooLargeForFractions, UsageError
 from rollwise.graph import StateGraph, sign_of
 from rollwise.kernels.jit import kernel
 from rollwise.layers import layer_of_graph
@@ -177,7 +177,7 @@ def _require_unrounded(graph: StateGraph) -> None:
             outcome = np.flatnonzero(graph.outcome_payoff == rounded[0])[0]
             place = int(np.searchsorted(graph.outcome_indptr, outcome, side="right")) - 1
         action = graph.view.action(place)
-        raise UsageError(
+        raise RoundedNumbers(
             f"{graph.title}: the {what} {rounded[0]!r} of {action.name} in the state "
             f"{action.state} may be rounded, and fractions would be those of the rounded number; "
             f"count in units in which each {what} is a whole number up to 2**53 (thirds, cents), "

@@ -6,6 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from rollwise.errors import ModelFileError
+from rollwise.machine.atomic_files import require_file
 
 
 def find_model(path: Path) -> type:
@@ -16,12 +17,8 @@ def find_model(path: Path) -> type:
     ModelFileError
         The file is missing or damaged, or its model is of a kind without a solution here.
     """
-    try:
-        facts = path.stat()
-    except OSError as error:
-        raise ModelFileError(f"{path} can't be read: {error.strerror}") from error
-    if not path.is_file():
-        raise ModelFileError(f"{path} is no file")
+    require_file(path, "a model", ModelFileError)
+    facts = path.stat()
     return _class_of(path.resolve(), facts.st_mtime_ns, facts.st_size)
 
 

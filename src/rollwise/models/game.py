@@ -34,6 +34,7 @@ from rollwise.models.model import OVER, Mask, Model, simple_fraction
 
 MAX_TOTAL_WEIGHT = 2**62
 ABSORBING, NO_REWARD = "absorbing", "none"
+WON = "won"  # the goal of exported games
 PERCENT = 100.0
 
 
@@ -329,13 +330,17 @@ class ModelGame(Game):
     @property
     def remedy(self) -> str:
         """The remedy against endless play: other questions about the model."""
-        goals = [f"goal={word}" for word in (ABSORBING, *self.model.labels) if word != self.goal]
+        labels = list(self.model.labels)
+        goals = [f"goal={word}" for word in (ABSORBING, *labels) if word != self.goal]
         optimum = "min" if self.optimum == "max" else "max"
         ways = [
             *([f"a goal that play reaches ({', '.join(goals)})"] if goals else []),
-            *([] if self.is_reachability else [f"the chance to reach it (rewards={NO_REWARD})"]),
             f"the other optimum (optimum={optimum})",
         ]
+        if not self.is_reachability:  # its value is certain, however long play may last
+            word = next((word for word in (WON, *labels) if word in labels), ABSORBING)
+            goal = self.goal if self.goal != ABSORBING else word
+            ways.insert(0, f"the chance to reach a goal (goal={goal} rewards={NO_REWARD})")
         return f"Ask for {', '.join(ways)}, or with a chance to end (discount=0.99)"
 
     @property

@@ -76,11 +76,9 @@ export class CoachView {
   parts(state, place) {
     const { game } = this.play;
     const reward = game.paid(state, place)[0];
-    const kindOf = ({ isOver, passes, payoff }) =>
-      (isOver ? ["loses", "ends", "wins"][1 + game.decided(payoff)] : passes ? "passes" : "on");
     const groups = new Map();
     for (const outcome of game.outcomes(state, place)) {
-      const kind = kindOf(outcome);
+      const kind = game.kindOf(outcome);
       groups.set(kind, [...(groups.get(kind) ?? []), outcome]);
     }
     return [...groups].map(([kind, some]) => {

@@ -34,6 +34,13 @@ export class Seats {
     return found ? found[0] : null;
   }
 
+  // What an outcome does: it wins, loses, ends the game, returns to the beginning (of a game without
+  // an end), passes the turn or goes on.
+  kindOf({ isOver, passes, payoff }) {
+    if (!isOver) return passes ? "passes" : "on";
+    return ["loses", this.head.average == null ? "ends" : "returns", "wins"][1 + this.decided(payoff)];
+  }
+
   // An end by its value to a player: 1 where it is won, -1 where it is lost, 0 for a draw or a shared
   // win, whose value may be below 0 among three players.
   decided(value) {

@@ -509,7 +509,7 @@ export class PlayView {
     const state = seen ? seen.state : session.state;
     const isOver = !seen && session.isOver;
     const mover = seen && !session ? 0 : seen?.seat ?? session.seat;
-    this.heading.textContent = isOver ? SAY.isOver : seen?.isAsked ? SAY.question(this.drill) : seen ? (seen.number === null ? SAY.lookedAt : SAY.moveOf(seen.number + 1, session.accounts.length))
+    this.heading.textContent = isOver ? (this.game.head.average == null ? SAY.isOver : SAY.isBack) : seen?.isAsked ? SAY.question(this.drill) : seen ? (seen.number === null ? SAY.lookedAt : SAY.moveOf(seen.number + 1, session.accounts.length))
       : SAY.toMove(this.names[session.seat]);
     const before = isStill() ? null : snapshot(this.place.querySelector(".board"));
     const last = isOver ? session.accounts.at(-1) : null;

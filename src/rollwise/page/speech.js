@@ -173,7 +173,7 @@ export class Speech {
       const ends = [SAY.loses(isYou), even, SAY.wins(isYou)];
       const ending = game.head.objective !== "win" ? "" : ends[1 + game.decided(outcome.payoff)];
       const stake = hasStakes && outcome.payoff ? ` ${this.figures.amount(Math.abs(outcome.payoff))}` : "";
-      return [told, ...paid, ending + stake].filter(Boolean).join("; ") || SAY.end;
+      return [told, ...paid, ending + stake].filter(Boolean).join("; ") || (game.head.average == null ? SAY.end : SAY.back);
     }
     if (told) return [told, ...paid].join("; ");
     const done = game.outcomes(s, place).length === 1 ? game.deed(s, place) : "";

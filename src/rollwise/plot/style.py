@@ -41,8 +41,8 @@ TITLE_SIZE, NOTE_SIZE = 17, 12
 LEFT = 64  # least width of the left margin, in pixels
 
 
-def action_colours(n: int) -> list[str]:
-    """Colours for so many actions: different ones while they last, then a ramp."""
+def different_colours(n: int) -> list[str]:
+    """So many colours: those of `COLOURS` while they last, then a ramp."""
     if n <= len(COLOURS):
         return list(COLOURS[:n])
     from plotly.colors import sample_colorscale

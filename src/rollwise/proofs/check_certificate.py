@@ -388,6 +388,10 @@ def is_certificate(path: Path) -> bool:
     """Whether a file begins as a certificate does, of whichever version."""
     begin = MAGIC.encode().rstrip(b"0123456789")
     try:
+        if (
+            not path.is_file()
+        ):  # a pipe without a writer is waited for, and a device may have no end
+            return False
         with path.open("rb") as file:
             return file.read(len(begin)) == begin
     except OSError:

@@ -175,11 +175,10 @@ def duration(facts: Facts) -> str:
     found = facts.lengths
     if not found.chance.sum() > 0:
         return f"<p>{facts.no_end}</p>"
-    words = (
-        "A turn is all moves of one player before the next one goes on."
-        if found.unit == "turns"
-        else "The counted moves are rolls: moves with more than one outcome."
-    )
+    words = {
+        "turns": " A turn is all moves of one player before the next one goes on.",
+        "rolls": " The counted moves are rolls: moves with more than one outcome.",
+    }.get(found.unit, "")
     if np.count_nonzero(found.chance) == 1 and not found.is_cut:
         takes = f"every game takes {how_many(round(found.mean), found.unit.removesuffix('s'))}"
         drawn = ""
@@ -188,7 +187,7 @@ def duration(facts: Facts) -> str:
         takes = f"a game takes {more}{found.mean:.1f} {found.unit} on average, and {_rarely(found)}"
         drawn = embed(draw_lengths(facts.solution, found, "the best play"), "turns")
     lasts = f"With the best play {takes}" if facts.choice.any() else takes.capitalize()
-    return f"<p>{lasts}{facts.guess}. {words}{_ties(facts)}</p>\n{drawn}"
+    return f"<p>{lasts}{facts.guess}.{words}{_ties(facts)}</p>\n{drawn}"
 
 
 def _rarely(found: Lengths) -> str:
@@ -423,12 +422,15 @@ def certainty(facts: Facts) -> str:
     if solution.is_score:
         plain, known = ("the payoff", "payoffs") if solution.has_stakes else ("the score", "scores")
         plain += " is plain"
+    last = "the next move ends the game"
+    if facts.is_average:
+        last = "the next move returns to the beginning of a cycle"
     positions, moves, outcomes, circles, _ = facts.size
     return f"""
 <p>No games were played to find this. The rules were unfolded into all
 positions that can arise: <b>{positions:,}</b>, with {how_many(moves, "move")} and
 {how_many(outcomes, "outcome")}. Then the positions were worked out backwards.
-Where the next move ends the game, {plain}. One step earlier it is an average of
+Where {last}, {plain}. One step earlier it is an average of
 known {known}, and the best move is the one with the best average; and so on, back
 to the start. Where positions lead round in a circle, the equations of the whole circle are solved
 together ({circles}).

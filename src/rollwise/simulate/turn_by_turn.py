@@ -106,9 +106,9 @@ class PlayedGames:
         Whether a game ended. Games with `MOST_TURNS` positions were broken off.
     gains : (games,) float64
         The points of the player, or the first player's result; of unfinished games so far.
-    unit : {"turns", "rolls"}
+    unit : {"turns", "rolls", "moves"}
     lengths : (games,) int64
-        Number of these units. Rolls are moves with more than one possible outcome.
+        Number of these units, as in `rollwise.analysis.lengths`.
     moves : (games,) int64
         Number of choices; a throw before a choice is none.
     positions : (n, n_fields) int32
@@ -304,12 +304,13 @@ def play_turn_by_turn(
     over[live] = False
     first, *others = seen.items()
     positions = [first, *sorted(others, key=lambda pair: (-pair[1], pair[0]))]
+    unit = "turns" if play.of_two else "rolls" if play.has_rolls else "moves"
     return PlayedGames(
         seed,
         over,
         play.gains,
-        "turns" if play.of_two else "rolls",
-        play.lengths,
+        unit,
+        play.moves if unit == "moves" else play.lengths,
         play.moves,
         np.array([row for row, _ in positions], np.int32),
         np.array([often for _, often in positions], np.int64),
@@ -335,7 +336,7 @@ class _Play:
     ) -> None:
         self.gains, self.lengths = np.zeros(games), np.zeros(games, np.int64)
         self.moves = np.zeros(games, np.int64)
-        self.of_two, self.has_stakes = of_two, False
+        self.of_two, self.has_stakes, self.has_rolls = of_two, False, False
         self._sign, self._random, self._met = np.ones(games), random, met
 
     def first_moves(self, games: Ints) -> NDArray[np.bool_]:
@@ -348,6 +349,7 @@ class _Play:
         graph, sign = turn.graph, self._sign[games]
         self.has_stakes |= graph.has_stakes
         stepper, rolls = Stepper(graph, self._random), is_roll(graph)
+        self.has_rolls |= bool(rolls.any())
         for move in stepper.play(lambda states, _: turn.act(states), states, turn.first):
             if self._met is not None:
                 self._met.add(turn, move.state)

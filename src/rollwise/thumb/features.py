@@ -13,10 +13,12 @@ the same in all positions is computed once. `features` is called for positions a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from inspect import signature
+from itertools import pairwise
 from operator import index
 from typing import Any, NamedTuple, TypeAlias
 
@@ -306,6 +308,18 @@ class Features:
             own = _asked(graph, game, asked, graph.n_actions, self.among, of_actions=True)
             columns |= _apart(graph, "action_features", own, OF_ACTIONS)
         return columns
+
+
+def has_order(graph: StateGraph) -> bool:
+    """Whether the numbers of the actions count something, so that people compute with them.
+
+    Numbers count if the actions have no names, or the numbers in their names ascend with them:
+    ``take 1``, ``take 2``. Names such as ``hold`` and ``roll`` are in no order.
+    """
+    texts = [graph.vocabulary.text(label) for label in graph.vocabulary.labels if label != THROW]
+    written = [int(found[0]) for text in texts if (found := re.search(r"\d+", text))]
+    ascends = all(one < other for one, other in pairwise(written))
+    return graph.has_pool or (len(written) > 1 and ascends)
 
 
 def _of_positions(graph: StateGraph, game: Game) -> Columns:

@@ -43,7 +43,7 @@ from rollwise.graph import StateGraph
 from rollwise.graph.choices import first_actions
 from rollwise.graph.naming import no_such
 from rollwise.graph.policies import Policy
-from rollwise.machine.atomic_files import read_text
+from rollwise.machine.atomic_files import read_text, require_file
 from rollwise.thumb.features import Features
 
 Column = NDArray[np.int32]
@@ -316,10 +316,9 @@ class Rule:
         PolicyError
             It can't be read, or doesn't fit the game.
         """
+        require_file(Path(path), "a rule of thumb", PolicyError)
         try:
             document = json.loads(read_text(Path(path), "utf-8"))
-        except FileNotFoundError:
-            raise PolicyError(f"there is no file {path}") from None
         except (OSError, ValueError, RecursionError) as error:
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise PolicyError(f"{path} can't be read as a rule of thumb: {reason}") from None

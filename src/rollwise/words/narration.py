@@ -264,7 +264,8 @@ class Narrator:
                 result, result
             )
             then = f"{then} {stake}".strip()
-            return "; ".join(part for part in (text, then) if part) or "the end"
+            end = "back at the beginning" if self._is_average else "the end"
+            return "; ".join(part for part in (text, then) if part) or end
         if text:
             return text
         # an action without chance is described by the game's words for the action
@@ -445,9 +446,14 @@ class Narrator:
             return f"gains {amount(gain)}" if gain > 0 else f"pays {amount(-gain)}" if gain else ""
         made = self.points_of(action)
         if outcome.is_over or outcome.passes:
-            costs = self.game is not None and self.game.base_game.objective == "average"
-            return f"{amount(points + made)} in all{', less the cost of time' if costs else ''}"
+            costs = ", less the cost of time" if self._is_average else ""
+            return f"{amount(points + made)} in all{costs}"
         return f"{amount(points + made)} so far" if made else ""
+
+    @property
+    def _is_average(self) -> bool:
+        """Whether the game is a cycle of one without an end."""
+        return self.game is not None and self.game.base_game.objective == "average"
 
     def _thrown(self, action: int, faces: Sequence[int]) -> str:
         if faces:

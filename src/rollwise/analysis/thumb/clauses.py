@@ -43,7 +43,7 @@ from rollwise.graph.lotteries import spans
 from rollwise.graph.policies import Policy
 from rollwise.layers import layer_of_graph
 from rollwise.proofs.endless_play import endless_states
-from rollwise.thumb.features import Columns, Features
+from rollwise.thumb.features import Columns, Features, has_order
 from rollwise.thumb.language import (
     Clause,
     Column,
@@ -63,6 +63,7 @@ MOST_PRODUCT = 1600  # of two features: products beyond 40 × 40 are too hard at
 TIMES = ((4, (2, 3, 4, 5, 6, 7, 8, 9, 10, 12)), (8, (2, 3, 4, 6, 8)))
 SINGULAR = 1e-6
 MOST_LABELS = 12  # actions that clauses name
+NUMBER = "number"  # of an action
 Taken = NDArray[np.int32]
 
 
@@ -132,6 +133,15 @@ def _signed(fields: Sequence[Feature], size: int) -> Iterator[dict[Feature, int]
                 field: 1 if index == 0 or not signs >> (index - 1) & 1 else -1
                 for index, field in enumerate(chosen)
             }
+
+
+def _computes_with_number(preference: Preference) -> bool:
+    """Whether the number of an action is a part of a sum or a product."""
+    return any(
+        NUMBER in (feature.first, feature.second) and (len(form.terms) > 1 or feature.is_product)
+        for form in preference.forms
+        for _, feature in form.terms
+    )
 
 
 def _form(terms: Mapping[Feature, int]) -> Form:
@@ -400,6 +410,7 @@ class OnGraph(Field):
         self.seconds_a_rule = SECONDS_A_RULE + SECONDS_AN_OUTCOME * self.scorer.size
         named = [name for name, texts in setting.graph.words.items() if texts]
         self.forms = forms_of(self.scorer.columns, named)
+        self._number_counts = has_order(setting.graph)
         self._usual: list[Deed] = list(self.scorer.labels)
         self._values: dict[Form, Column] = {}
         self._places: dict[Preference, Taken] = {}
@@ -565,7 +576,11 @@ class OnGraph(Field):
         """Preferences with one more feature, or with another preference behind."""
         if not isinstance(deed, Preference):
             return []
-        preferences = list(longer(deed, map(Feature, self.scorer.action_columns)))
+        preferences = [
+            one
+            for one in longer(deed, map(Feature, self.scorer.action_columns))
+            if self._number_counts or not _computes_with_number(one)
+        ]
         if len(deed.forms) < LONGEST:
             equal = {form.terms[0][1] for form in deed.forms if len(form.terms) == 1}
             singles = [single.forms[0] for single in self._single()]

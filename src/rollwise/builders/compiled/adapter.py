@@ -260,7 +260,7 @@ def scope_of(rules: Rules, reads: Reads) -> dict[str, Any]:
         found = word(name, value, rules.state_type, rules.start)
         return found if found in STUBS else compiled(renamed(found, reads.key.text))
 
-    freezer = Freezer(reads.key.text, compiled, named, reads.of_state)
+    freezer = Freezer(reads.key.text, compiled, named, reads.of_state, reads.methods)
     functions = {**of_self, **reads.functions}
     copies = {name: freezer.function(function) for name, function in functions.items()}
     methods = {name: copies[f"self.{name}"] for name in reads.methods}

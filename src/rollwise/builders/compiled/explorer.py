@@ -13,6 +13,7 @@ import numpy as np
 
 from rollwise.builders import limits
 from rollwise.builders.arrays import Arrays, Throws
+from rollwise.builders.compiled.cache_key import RULES
 from rollwise.builders.compiled.compiling import Question, compiled_rules
 from rollwise.builders.compiled.reads import new_call, reads_of
 from rollwise.builders.compiled.spot_check import compare, sample
@@ -29,6 +30,7 @@ from rollwise.machine import endless
 from rollwise.machine.endless import Stall, watched
 from rollwise.machine.interrupts import LOOK, heard
 from rollwise.numbers.shares import SMALLEST
+from rollwise.reach import functions_reached, names_in
 from rollwise.then import LEAST_PAYOFF
 
 # A dense table has an entry for every state in the box of the fields. It is used
@@ -693,6 +695,14 @@ def what_is_odd(rules: Rules, fields: list[int]) -> RollwiseError:
     return CompiledFails(
         f"{rules.game.name}: the compiled rules fail in the state {rules.state_text(state)}, where "
         "Python's don't: compiled whole numbers have 64 bits, 53 where they meet floats, and "
-        "powers of them stay whole (see 'Compiled rules' in docs/language.md); --mode interpreted "
-        "(mode='interpreted') runs the rules in Python"
+        "powers of them stay whole (see 'Compiled rules' in docs/language.md)"
+        f"{_of_counters(rules)}; --mode interpreted (mode='interpreted') runs the rules in Python"
     )
+
+
+def _of_counters(rules: Rules) -> str:
+    """The remedy for a Counter of which compiled rules don't know that it is one."""
+    kind = type(rules.game)
+    reached = functions_reached((getattr(kind, name) for name in RULES), kind)
+    counts = any("Counter" in names_in(function.__code__) for function in reached)
+    return "; of a Counter handed to a function, write counts.get(k, 0)" if counts else ""

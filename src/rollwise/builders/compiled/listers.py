@@ -69,14 +69,19 @@ class Translation(NamedTuple):
 
 
 def translated(
-    function: FunctionType, of_state: Mapping[str, Any], *, is_rule: bool
+    function: FunctionType,
+    of_state: Mapping[str, Any],
+    methods: Mapping[str, Function],
+    *,
+    is_rule: bool,
 ) -> Translation:
     """A function with Numba's words; the function's own code if it needs no translation.
 
     Parameters
     ----------
-    of_state : mapping
-        Methods and properties of states, see `rollwise.builders.compiled.reads.Reads`.
+    of_state, methods : mapping
+        Methods and properties of states, and methods of the game, see
+        `rollwise.builders.compiled.reads.Reads`.
     is_rule : bool
         Its first parameter is the game.
     """
@@ -106,7 +111,7 @@ def translated(
         # Numba lacks `max` and `min` of its own type of such a tuple; a sum has a plain type.
         name = arguments.vararg.arg
         definition.body[:0] = _parsed(f"{name} = {name} + ()", definition.body[0])
-    translator = _Translator(function, of_state, is_rule=is_rule)
+    translator = _Translator(function, of_state, methods, is_rule=is_rule)
     before = ast.dump(_TREES[code])
     definition = translator.visit(definition)
     if ast.dump(definition) == before:
@@ -205,10 +210,15 @@ class _Translator(ast.NodeTransformer):
     """
 
     def __init__(
-        self, function: FunctionType, of_state: Mapping[str, Any], *, is_rule: bool
+        self,
+        function: FunctionType,
+        of_state: Mapping[str, Any],
+        methods: Mapping[str, Function],
+        *,
+        is_rule: bool,
     ) -> None:
         self.names: dict[str, Any] = {}
-        self._of_state = of_state
+        self._of_state, self._methods = of_state, methods
         self._game = next(iter(function.__code__.co_varnames), "") if is_rule else ""
         self._around = {**vars(builtins), **function.__globals__, **closure_read(function)}
         code = function.__code__
@@ -236,6 +246,13 @@ class _Translator(ast.NodeTransformer):
         known = is_game or self._value(node.value) is not None
         return None if known else self._of_state.get(node.attr)
 
+    def _users_function(self, node: ast.AST) -> tuple[Any, int]:
+        """The called function of the user, and 1 if its first parameter is the game."""
+        if isinstance(node, ast.Attribute) and getattr(node.value, "id", None) == self._game:
+            method = self._methods.get(node.attr)
+            return method, int(method is not None)
+        return helper_of(self._value(node)), 0
+
     def _function_of_state(self, node: Any) -> ast.Name:
         """The name of the function that a method or a property of a state runs."""
         name = f"{node.attr}_of_state_"
@@ -260,6 +277,7 @@ class _Translator(ast.NodeTransformer):
             file = Path(self._file).name
             where = f"({file}, line {node.lineno}, column {node.col_offset + 1})"
             raise NotCompilable(f"{ast.unparse(node)!r} {where}: {instead_of(called)}")
+        self._spread(node)
         arguments, named = node.args, {k.arg: k.value for k in node.keywords}
         if special := self._special(called, arguments, named, node):
             return special
@@ -283,6 +301,23 @@ class _Translator(ast.NodeTransformer):
                 name = f"with_{'_'.join(fields)}"
                 return self._call(name, fields, [node.func.value, *named.values()], node)
         return self._looped(called, node, named) or node
+
+    def _spread(self, node: ast.Call) -> None:
+        """A list behind a star, as a tuple of the length that the parameters leave for it."""
+        stars = [one for one in node.args if isinstance(one, ast.Starred)]
+        function, given = self._users_function(node.func)
+        if (
+            len(stars) != 1
+            or node.keywords
+            or function is None
+            or not _has_plain_parameters(function)
+        ):
+            return
+        size = function.__code__.co_argcount - given - (len(node.args) - 1)
+        if size > 0:
+            places = ast.Tuple([ast.Constant(0) for _ in range(size)], ast.Load())
+            listed = self._listed(stars[0].value)
+            stars[0].value = self._call(EXACT, EXACT, [listed, places], stars[0])
 
     def _special(
         self, called: Any, arguments: list[Any], named: dict[Any, Any], node: ast.Call
@@ -407,11 +442,42 @@ class _Translator(ast.NodeTransformer):
         for part in ast.walk(node):
             if isinstance(part, ast.Attribute) and part.attr == "get":
                 self._asked.add(getattr(part.value, "id", ""))
-            if isinstance(part, ast.Assign):
-                called = isinstance(part.value, ast.Call) and self._value(part.value.func)
-                kind = self._counters if called is Counter else others
-                kind.update(one.id for one in part.targets if isinstance(one, ast.Name))
+            if isinstance(part, ast.Assign | ast.AnnAssign | ast.NamedExpr):
+                kind = self._counters if self._makes_counter(part.value) else others
+                targets = part.targets if isinstance(part, ast.Assign) else [part.target]
+                kind.update(one.id for one in targets if isinstance(one, ast.Name))
         self._counters -= others
+
+    def _makes_counter(self, node: ast.expr | None) -> bool:
+        """Whether an untranslated expression is a new Counter, also one of a user's function."""
+        if not isinstance(node, ast.Call):
+            return False
+        function, is_rule = self._users_function(node.func)
+        if function is None:
+            return self._value(node.func) is Counter
+        definition = _definition(function)
+        if definition is None:
+            return False
+        other = _Translator(function, self._of_state, self._methods, is_rule=bool(is_rule))
+        other._look_for_dictionaries(definition)
+        returned = [part.value for part in ast.walk(definition) if isinstance(part, ast.Return)]
+        return any(
+            getattr(value, "id", "") in other._counters or other._makes_counter(value)
+            for value in returned
+        )
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
+        """``counts.get(k) or 1``: None and 0 are the same there."""
+        self.generic_visit(node)
+        value: Any
+        for k, value in enumerate(node.values[:-1] if isinstance(node.op, ast.Or) else ()):
+            owner = isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute)
+            if not owner or value.func.attr != "get" or self._users_function(value.func)[0]:
+                continue
+            if len(value.args) == 1 and not value.keywords:
+                counted = [value.func.value, value.args[0]]
+                node.values[k] = self._call(COUNT, COUNT, counted, value)
+        return node
 
     def visit_Match(self, node: ast.Match) -> ast.AST | list[Any]:
         """Patterns of tuples and states."""
@@ -504,6 +570,8 @@ class _Translator(ast.NodeTransformer):
         self.generic_visit(node)
         target = node.targets[0]
         is_empty = isinstance(node.value, ast.Dict) and not node.value.keys
+        if isinstance(node.value, ast.Call) and self._value(node.value.func) is dict:
+            is_empty = not node.value.args and not node.value.keywords
         if is_empty and getattr(target, "id", "") in self._asked:
             node.value = self._call(NO_COUNTS, NO_COUNTS, [], node.value)
         if len(node.targets) > 1 or not isinstance(target, ast.Tuple):
@@ -538,8 +606,10 @@ class _Translator(ast.NodeTransformer):
         return node
 
     def _is_counter(self, node: ast.expr) -> bool:
-        names = {COUNTED, NO_COUNTS} if isinstance(node, ast.Call) else self._counters
-        return getattr(getattr(node, "func", node), "id", "") in names
+        if isinstance(node, ast.Call):
+            made = getattr(node.func, "id", "") in (COUNTED, NO_COUNTS)
+            return made or self._makes_counter(node)
+        return getattr(node, "id", "") in self._counters
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST:
         """``yield from`` as a loop."""
@@ -595,6 +665,13 @@ def _lengths_vary(tuples: list[Any]) -> None:
     if len({len(one.elts) for one in shown}) > 1 and not any(map(_has_star, shown)):
         for one in shown:
             one.__class__ = ast.List  # type: ignore[assignment]
+
+
+def _has_plain_parameters(function: FunctionType) -> bool:
+    """Whether each call gives a function the same number of arguments."""
+    code = function.__code__
+    has_star = code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+    return not (has_star or code.co_kwonlyargcount or function.__defaults__)
 
 
 def _is_number(node: ast.AST) -> bool:
@@ -655,7 +732,7 @@ class Freezer:
         Compiles a helper at its first call.
     word : callable
         Gives the functions of `Translation.names`, compiled.
-    of_state : mapping
+    of_state, methods : mapping
         See `translated`.
     """
 
@@ -665,9 +742,10 @@ class Freezer:
         compiled: Callable[[Function], Any],
         word: Callable[[str, Any], Function],
         of_state: Mapping[str, Any],
+        methods: Mapping[str, Function],
     ) -> None:
         self._key, self._compiled, self._word = key, compiled, word
-        self._of_state = of_state
+        self._of_state, self._methods = of_state, methods
         self._helpers: dict[Function, Any] = {}
         self._words: dict[tuple[str, Any], Any] = {}
 
@@ -682,7 +760,7 @@ class Freezer:
                 function.__code__.co_freevars, function.__closure__ or (), strict=True
             )
         ]
-        translation = translated(function, self._of_state, is_rule=copies is None)
+        translation = translated(function, self._of_state, self._methods, is_rule=copies is None)
         copy = renamed(function, self._key, scope, tuple(cells), translation)
         if copies is not None:
             copies[function] = self._compiled(copy)

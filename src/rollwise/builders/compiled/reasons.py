@@ -212,6 +212,12 @@ CONSTRUCTS = [
         "write the tuple out, or count in a NumPy array",
     ),
     Remedy(
+        r"setitem\(DictType\[int64,int64\].*, float64\)",
+        (ast.Assign,),
+        lambda node: isinstance(node.targets[0], ast.Subscript),
+        "a dictionary that begins empty has whole numbers: write floats into a NumPy array",
+    ),
+    Remedy(
         "undefined|imprecise",
         (ast.List,),
         lambda node: not node.elts,

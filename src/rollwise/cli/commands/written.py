@@ -198,6 +198,13 @@ def many_dice(
 
     form_of(None, csv=csv)
     check_file("--out", out, ".csv")
+    for word in parameters or ():
+        name, _, value = word.partition("=")
+        if name == "dice":
+            raise UsageError(
+                f"many-dice has a row for each number of dice: write --most {value} in the place "
+                f"of {word}"
+            )
     chosen = read_game(game, parameters)
     scores = solve_many(chosen, most)
     rows = scores.table()

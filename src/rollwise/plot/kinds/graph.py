@@ -20,8 +20,16 @@ from rollwise.graph import NO_THROW, Action, StateGraph, win_probability
 from rollwise.graph.choices import has_choice
 from rollwise.graph.naming import field_label
 from rollwise.plot import Choices
-from rollwise.plot.fields import Hover, action_name, cost_text, escaped, field_text, value_text
-from rollwise.plot.style import BLUE, COLOURS, GREY, NARROW, ORANGE, SWITCH, WIDE, Picture, Sheet
+from rollwise.plot.fields import (
+    Hover,
+    action_colours,
+    action_name,
+    cost_text,
+    escaped,
+    field_text,
+    value_text,
+)
+from rollwise.plot.style import BLUE, GREY, NARROW, ORANGE, SWITCH, WIDE, Picture, Sheet
 from rollwise.words import Narrator
 
 # From a node, to another, the colour, whether it is a best move, and its chance in percent.
@@ -348,16 +356,11 @@ def is_readable(solution: Solution) -> bool:
     return is_small and len(_moves(solution)) <= MOST_LINES
 
 
-def _colours(graph: StateGraph) -> dict[int, str]:
-    """The colour of each label of an action."""
-    colours = [c for c in COLOURS if c != "#000000"] * 30
-    return dict(zip(np.unique(graph.action_label).tolist(), colours, strict=False))
-
-
 def _moves(solution: Solution) -> list[Edge]:
     """A line for each action and each state to which it may lead."""
     edges: list[Edge] = []
-    colour_of = _colours(solution.graph)
+    labels = np.unique(solution.graph.action_label).tolist()
+    colour_of = dict(zip(labels, action_colours(solution.graph, labels), strict=True))
     for state in solution.graph.view:
         for action in state.actions:
             colour = colour_of[action.label]
@@ -411,8 +414,9 @@ def _whole(solution: Solution, edges: list[Edge]) -> go.Figure:
         for s in range(graph.n_states)
     ]
     arrange(nodes, edges)
-    colour_of = _colours(graph)
-    names = [escaped(action_name(solution, label)) for label in colour_of]
+    labels = np.unique(graph.action_label).tolist()
+    colours = action_colours(graph, labels)
+    names = [escaped(action_name(solution, label)) for label in labels]
     fields = "·".join(map(field_label, graph.columns))
     notes = [
         f"A position is {fields}."
@@ -424,7 +428,7 @@ def _whole(solution: Solution, edges: list[Edge]) -> go.Figure:
         "Moves that end the game have no line. The numbers at the lines are chances.",
     ]
     title = f"{graph.title}: all positions and moves"
-    key = list(zip(names, colour_of.values(), strict=False))
+    key = list(zip(names, colours, strict=True))
     return picture(nodes, edges, title, notes, key, beneath=True)
 
 

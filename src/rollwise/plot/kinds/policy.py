@@ -24,6 +24,7 @@ from rollwise.plot import Choices
 from rollwise.plot.boards import draw_boards
 from rollwise.plot.fields import (
     Hover,
+    action_colours,
     action_name,
     any_of,
     best_names,
@@ -49,7 +50,6 @@ from rollwise.plot.style import (
     WIDE,
     Picture,
     Sheet,
-    action_colours,
     axis,
     rgb,
     room_beside,
@@ -77,10 +77,13 @@ class BestActions:
         The names of the actions of each class.
     classes : (n,) int64
         The class of each state.
+    colour_of : dict of str to str
+        The colour of each action by its name.
     """
 
     parts: list[tuple[str, ...]]
     classes: NDArray[np.int64]
+    colour_of: dict[str, str]
 
     @property
     def names(self) -> list[str]:
@@ -95,8 +98,7 @@ class BestActions:
         also where their actions have similar colours.
         """
         single = [part[0] for part in self.parts if len(part) == 1]
-        every = list(dict.fromkeys([*single, *chain(*self.parts)]))
-        colours = dict(zip(every, action_colours(len(every)), strict=True))
+        colours = self.colour_of
         tied = self.parts[len(single) :]
         if len(tied) == 1:
             return [*(colours[name] for name in single), TIED]
@@ -126,7 +128,11 @@ def best_classes(solution: Solution, states: NDArray[np.int64]) -> BestActions:
     classes[ties] = [place[any_of(part)] for part in tied]
     used, classes = np.unique(classes, return_inverse=True)
     every = list(parts.values())
-    return BestActions([every[k] for k in used.tolist()], classes)
+    shown = [every[k] for k in used.tolist()]
+    names = list(dict.fromkeys(chain(*sorted(shown, key=len))))  # single actions come first
+    label_of = {name: label for (name,), label in zip(named, known, strict=True)}
+    colours = action_colours(graph, [label_of[name] for name in names])
+    return BestActions(shown, classes, dict(zip(names, colours, strict=True)))
 
 
 def _mixed(colours: Sequence[str], white: float) -> str:
@@ -198,7 +204,7 @@ def _action_lines(
     if len(every) > len(labels):
         notes = [f"The {len(labels)} of {len(every):,} actions that are best most often.", *notes]
     symbols = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star")
-    for i, (label, colour) in enumerate(zip(labels, action_colours(len(labels)), strict=True)):
+    for i, (label, colour) in enumerate(zip(labels, action_colours(graph, labels), strict=True)):
         some = mine[graph.action_label[mine] == label]
         some = some[np.argsort(place[graph.action_state[some]], kind="stable")]
         of = graph.action_state[some]

@@ -34,7 +34,10 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
         name, policy = choices.policy, Policies.of(solution, any_players=True).find(choices.policy)
     ties = ties_in_play(graph, policy)
     notes = [] if ties is None else [f"T{ties.text[1:]}."]
-    return draw_lengths(solution, lengths(graph, policy), name, notes)
+    found = lengths(graph, policy)
+    if found.unit == "rolls":
+        notes.insert(0, "A roll is a move with more than one outcome.")
+    return draw_lengths(solution, found, name, notes)
 
 
 def _parts(graph: StateGraph, found: Lengths) -> list[tuple[str, Floats, str]]:
