@@ -348,7 +348,7 @@ class Game:
         """A position as rows of cells, from the view of the mover: see `rollwise.boards`.
 
         A browser draws them, and so does the terminal, unless there is a `show`. Fields that are
-        hidden from the mover have the numbers of the start. By default empty.
+        hidden from the mover have the numbers with which the round began. By default empty.
         """
         return ()
 

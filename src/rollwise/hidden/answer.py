@@ -3,8 +3,8 @@
 An answer gives each player a strategy: probabilities of the actions in each *situation*. With
 hidden fields a situation is an information set, and with simultaneous choices it is a position.
 Policies written by people are strategies too. They see a state whose hidden fields hold the numbers
-of `start()`, so they can't use hidden information. In a game with `together` a policy takes the
-side too: 0 for the mover, 1 for the other player.
+with which the round began, so they can't use hidden information. In a game with `together` a policy
+takes the side too: 0 for the mover, 1 for the other player.
 """
 
 from __future__ import annotations

@@ -283,16 +283,19 @@ def _rounds_from(
     if is_exact and not positions.is_exact:
         raise ValueError("it has fractions, and the rules have numbers with a decimal point")
     check_ends(positions)
-    trees, found = [], []
-    for k, one in enumerate(positions.rounds, 1):
-        rows = frame.filter(frame["round"] == k)
-        tree = unfold(one.positions, exact=is_exact)
-        first, second = (
-            _shares_from(rows.filter(rows["player"] == name), seat, name, is_exact)
-            for seat, name in zip(tree.seats, NAMES[0], strict=True)
+    rounds = positions.rounds
+    # fractions in all rounds that follow give fractions in a round
+    exact = [positions.is_exact] * len(rounds)
+    trees: list[Any] = [None] * len(rounds)
+    found: list[Any] = [None] * len(rounds)
+    for k in range(len(rounds) - 1, -1, -1):
+        rows, one = frame.filter(frame["round"] == k + 1), rounds[k].positions
+        exact[k] &= not rows["fraction"].null_count() and all(exact[e] for e in one.exits or ())
+        trees[k] = unfold(one, exact=exact[k])
+        found[k] = tuple(
+            _shares_from(rows.filter(rows["player"] == name), seat, name, exact[k])
+            for seat, name in zip(trees[k].seats, NAMES[0], strict=True)
         )
-        trees.append(tree)
-        found.append((first, second))
     about = {name: facts[name] for name in ("iterations", "kept_from")}
     return proved(positions, trees, found, method=facts["found_by"], **about), ""
 

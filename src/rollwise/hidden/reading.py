@@ -151,7 +151,7 @@ class Positions:
         return state_text(self.visible(int(np.argmax(self.kinds != DEAL))))
 
     def seen(self, position: int) -> Any:
-        """The state as its mover sees it: hidden fields are those of the start."""
+        """The state as its mover sees it: hidden fields are as the round began."""
         state, sees = self.states[position], self.visible(position)
         start = self.states[self._beginnings[position]]
         return state._replace(**{f: getattr(start, f) for f in state._fields if f not in sees})
