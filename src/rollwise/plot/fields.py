@@ -28,11 +28,10 @@ from rollwise.answer.solution import Solution
 from rollwise.boards import has_kind
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.game import MOST_NAMED, is_set
-from rollwise.graph import NO_THROW, StateGraph, win_probability
+from rollwise.graph import NO_THROW, win_probability
 from rollwise.graph.choices import has_choice
-from rollwise.graph.naming import THROW, field_label
+from rollwise.graph.naming import field_label
 from rollwise.plot import Choices
-from rollwise.plot.style import COLOURS, GREY, different_colours
 from rollwise.words import Narrator, Words
 
 Floats = NDArray[np.float64]
@@ -72,20 +71,6 @@ def action_name(solution: Solution, label: int) -> str:
         return vocabulary.text(label)
     unit = () if solution.game is None else solution.game.action_unit
     return f"{label} {unit[label != 1]}" if unit else f"action {label}"
-
-
-def action_colours(graph: StateGraph, labels: Sequence[int]) -> list[str]:
-    """The colours of some actions, grey for a throw.
-
-    If all actions of the game have colours, an action has the same one in every picture. Otherwise
-    the actions of a picture share them.
-    """
-    moves = [label for label in labels if label != THROW]
-    every = np.unique(graph.action_label[graph.action_label != THROW]).tolist()
-    if len(every) > len(COLOURS):
-        every = moves
-    colours = dict(zip(every, different_colours(len(every)), strict=True))
-    return [colours.get(label, GREY) for label in labels]
 
 
 def action_verb(solution: Solution, label: int) -> str:

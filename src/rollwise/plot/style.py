@@ -15,13 +15,15 @@ from __future__ import annotations
 import html
 import re
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
+from rollwise.graph import StateGraph
+from rollwise.graph.naming import THROW
 from rollwise.numbers.printed import with_minus
 from rollwise.plot.pages import page
 
@@ -39,6 +41,20 @@ GRID = "rgba(128,128,128,0.25)"
 SHOWN = ("text", "hovertext", "ticktext", "customdata", "alt")  # parts of a figure with words
 TITLE_SIZE, NOTE_SIZE = 17, 12
 LEFT = 64  # least width of the left margin, in pixels
+
+
+def action_colours(graph: StateGraph, labels: Sequence[int]) -> list[str]:
+    """The colours of some actions, grey for a throw.
+
+    If all actions of the game have colours, an action has the same one in every picture. Otherwise
+    the actions of a picture share them.
+    """
+    moves = [label for label in labels if label != THROW]
+    every = np.unique(graph.action_label[graph.action_label != THROW]).tolist()
+    if len(every) > len(COLOURS):
+        every = moves
+    colours = dict(zip(every, different_colours(len(every)), strict=True))
+    return [colours.get(label, GREY) for label in labels]
 
 
 def different_colours(n: int) -> list[str]:

@@ -22,14 +22,23 @@ from rollwise.graph.naming import field_label
 from rollwise.plot import Choices
 from rollwise.plot.fields import (
     Hover,
-    action_colours,
     action_name,
     cost_text,
     escaped,
     field_text,
     value_text,
 )
-from rollwise.plot.style import BLUE, GREY, NARROW, ORANGE, SWITCH, WIDE, Picture, Sheet
+from rollwise.plot.style import (
+    BLUE,
+    GREY,
+    NARROW,
+    ORANGE,
+    SWITCH,
+    WIDE,
+    Picture,
+    Sheet,
+    action_colours,
+)
 from rollwise.words import Narrator
 
 # From a node, to another, the colour, whether it is a best move, and its chance in percent.

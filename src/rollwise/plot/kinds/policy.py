@@ -24,7 +24,6 @@ from rollwise.plot import Choices
 from rollwise.plot.boards import draw_boards
 from rollwise.plot.fields import (
     Hover,
-    action_colours,
     action_name,
     any_of,
     best_names,
@@ -50,6 +49,7 @@ from rollwise.plot.style import (
     WIDE,
     Picture,
     Sheet,
+    action_colours,
     axis,
     rgb,
     room_beside,
