@@ -335,8 +335,10 @@ def test_a_match_of_liars_dice_ends_with_its_rounds():
     # 2 dice each: either player can be first with 1 die each
     long = solve(Match(2, 2))
     assert len(long.positions.rounds) == 3
-    low, high = whole_bounds(Match(2, 2))
-    assert low - 1e-9 <= long.value <= high + 1e-9
+    alone = solve(Match(1, 2))
+    assert long.parts[1][0].value == pytest.approx(alone.value, abs=1e-9)
+    low, high = whole_bounds(Match(1, 2))
+    assert low - 1e-9 <= alone.value <= high + 1e-9
 
 
 def mia_claims() -> dict[int, float]:
