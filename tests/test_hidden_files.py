@@ -344,14 +344,16 @@ def test_a_board_without_cells_shows_the_fields():
 
 @pytest.mark.slow
 def test_the_page_plays_whole_games(tmp_path, browser):
-    for name in ("kuhn-poker", "rock-paper-scissors-dice"):
+    for name in ("kuhn-poker", "rock-paper-scissors-dice", "mia"):
         place = tmp_path / f"{name}.html"
         output("page", name, "--out", str(place))
         browser.visit(place)
         for seat in "01":
             browser.js(f"document.querySelector('.setup select').value = '{seat}'")
             browser.click(".start")
-            assert browser.js("document.querySelectorAll('#table .tile, #table .bar').length > 1")
+            assert browser.js(
+                "document.querySelectorAll('#table .tile, #table .bar, #table .pile').length > 1"
+            )
             browser.press("h")
             assert browser.js("document.querySelectorAll('#coach tbody tr').length") >= 2
             for _ in range(20):

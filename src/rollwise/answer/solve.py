@@ -168,14 +168,9 @@ def solve_whole(
             progress=progress,
         )
     except RoundedNumbers:
-        rate = game.parameters.get("rate")
-        if game.parameters.get("as") != "average" or rate is None:
-            raise
-        raise RoundedNumbers(
-            f"{graph.title}: each move costs the rate times its duration, and {rate} may be "
-            "rounded; fractions are found at a rate that doubles hold, as in as=average rate=1/2. "
-            "The other methods find the best average in doubles"
-        ) from None
+        if reason := getattr(game, "rounds_because", ""):
+            raise RoundedNumbers(f"{graph.title}: {reason}") from None
+        raise
     if run.found.estimated:
         from rollwise.answer.estimates import beside_truth
 

@@ -102,7 +102,7 @@ def _frame(answer: Answer, situations: list[Situation]) -> pl.DataFrame:
     )
     rows = []
     for one in situations:
-        about = answer.positions.about_round(one.round)
+        about = answer.positions.about_rounds[one.round]
         row: dict[str, Any] = {began: state_text(about)} if about else {}
         row[player] = names[one.seat]
         for name in fields:

@@ -91,6 +91,17 @@ class Average(DerivedGame):
         ] * (self.home > 0)
 
     @property
+    def rounds_because(self) -> str:  # type: ignore[override]
+        """The cost of a move is a number that the rules don't name."""
+        if self.rate is None:
+            return ""
+        return (
+            f"each move costs the rate times its duration, and {self.rate} may be rounded; "
+            "fractions are found at a rate that doubles hold, as in as=average rate=1/2. The other "
+            "methods find the best average in doubles"
+        )
+
+    @property
     def description(self) -> str:
         """The rules of the game, with its aim."""
         return f"{self.inner_rules}Played without an end, for the best average."

@@ -72,6 +72,8 @@ class DerivedGame(Game):
         Of a class: its added fields, the word after ``as=``, the parameters of this form, the
         purpose that needs the whole graph ("a chase"), the remedy if there is none, and the
         numbers of players of an inner game.
+    rounds_because : str
+        The reason why numbers may be rounded that the rules don't name, for an error; or empty.
     """
 
     inner: Game
@@ -81,6 +83,7 @@ class DerivedGame(Game):
     purpose: ClassVar[str] = ""
     remedy: ClassVar[str] = SMALLER
     takes: ClassVar[tuple[int, ...]] = (1,)
+    rounds_because = ""
 
     @property
     def state_type(self) -> Any:

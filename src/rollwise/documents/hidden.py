@@ -157,7 +157,7 @@ def situation_row(answer: Answer, situation: Situation, ranges: bool = False) ->
     ]
     player = PLAYERS[not answer.positions.is_hidden][situation.seat]
     reach = number_or_none(situation.reach)
-    began = answer.positions.about_round(situation.round) or UNSET
+    began = answer.positions.about_rounds[situation.round] or UNSET
     return SituationRow(player, dict(situation.sees), situation.before, reach, actions, began)
 
 
@@ -581,7 +581,7 @@ def _are_short(answer: Answer, situations: Sequence[Situation]) -> bool:
 
 def solved_document(answer: Answer) -> HiddenSolved:
     """The document of `solve`."""
-    is_hidden = answer.positions.is_hidden
+    is_hidden, rounds = answer.positions.is_hidden, len(answer.positions.rounds)
     return HiddenSolved.on(
         answer.game,
         **worth_facts(answer),
@@ -589,7 +589,7 @@ def solved_document(answer: Answer) -> HiddenSolved:
         iterations=answer.iterations or UNSET,
         histories=answer.n_histories if is_hidden else UNSET,
         situations=answer.n_situations if is_hidden else UNSET,
-        rounds=len(answer.positions.rounds) if len(answer.positions.rounds) > 1 else UNSET,
+        rounds=rounds if rounds > 1 else UNSET,
         memory=peak_memory(),
         kept_from=answer.kept_from or UNSET,
         seconds=answer.seconds,

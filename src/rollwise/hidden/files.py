@@ -284,7 +284,7 @@ def _rounds_from(
         raise ValueError("it has fractions, and the rules have numbers with a decimal point")
     check_ends(positions)
     rounds = positions.rounds
-    # fractions in all rounds that follow give fractions in a round
+    # a round is in fractions if its rows are, and all rounds that follow it
     exact = [positions.is_exact] * len(rounds)
     trees: list[Any] = [None] * len(rounds)
     found: list[Any] = [None] * len(rounds)

@@ -85,7 +85,7 @@ class Positions:
     weights, payoffs : (n_outcomes,) object
         Numbers of Python. A payoff is the mover's, and 0 where the game goes on.
     targets : (n_outcomes,) int64
-        A position, ENDED, or ``ENDED - 1 - k`` where the round with number k in `exits` begins.
+        A position, ENDED, or ``ENDED - 1 - k`` where round ``exits[k]`` begins.
     turns : (n_outcomes,) int8
         1 where the target is written from the view of the other player.
     is_exact : bool
@@ -181,12 +181,9 @@ class Positions:
         numbers[roots] = np.arange(len(roots))
         return [self._round(root, begins, numbers) for root in roots]
 
-    def about_round(self, number: int) -> dict[str, Any]:
-        """The fields with which a round begins, of those that differ between rounds."""
-        return self._about_rounds[number]
-
     @cached_property
-    def _about_rounds(self) -> list[dict[str, Any]]:
+    def about_rounds(self) -> list[dict[str, Any]]:
+        """By round the fields with which it begins, of those that differ between rounds."""
         fields = [named_fields(self.game, self.states[one.places[0]]) for one in self.rounds]
         names = [name for name in fields[0] if len({one[name] for one in fields}) > 1]
         return [{name: one[name] for name in names} for one in fields]

@@ -5,9 +5,9 @@ own, with one value. So rounds are solved from the last to the first, and a roun
 values of the rounds after it. This is exact for games in which one player gains the loss of the
 other: both can play the optimal strategy of a round, whatever happened before.
 
-That needs players who know the round that they are in. They remember their own sights and actions.
-A position begins a round if the last choice of a player and the present sight always tell which
-round began between the two, if any, and which player was its mover.
+Both players must know the round that they play. They remember their own sights and actions. A
+position begins a round if the last choice of a player and the present sight always tell the round
+that began between the two, if any, and its first mover.
 """
 
 from __future__ import annotations

@@ -70,8 +70,8 @@ class Tree:
     extents : (n,) float64 or object
         The sum of absolute payoffs times their chances, of which `payoffs` has the sum.
     exits : (n,) int64
-        ``2 * k + player`` where the round with number k in `Positions.exits` begins, with this
-        player as its mover; else -1.
+        ``2 * k + player`` where round ``exits[k]`` of `Positions` begins, with this player as its
+        first mover; else -1.
     nodes, depth : int
         The histories, with equal ones merged, and the length of the longest.
     terms : int

@@ -388,9 +388,8 @@ def is_certificate(path: Path) -> bool:
     """Whether a file begins as a certificate does, of whichever version."""
     begin = MAGIC.encode().rstrip(b"0123456789")
     try:
-        if (
-            not path.is_file()
-        ):  # a pipe without a writer is waited for, and a device may have no end
+        # reading would wait for the writer of a pipe, and a device may have no end
+        if not path.is_file():
             return False
         with path.open("rb") as file:
             return file.read(len(begin)) == begin
