@@ -97,8 +97,9 @@ def _frame(answer: Answer, situations: list[Situation]) -> pl.DataFrame:
     names = PLAYERS[not answer.positions.is_hidden]
     fields = [n for n in answer.positions.states[0]._fields if any(n in s.sees for s in situations)]
     actions = list(dict.fromkeys(name for s in situations for name in s.names))
+    often = "visits" if answer.positions.may_return else "reach"
     began, player, before, reach = (
-        free_name(name, fields) for name in ("round", "player", "before", "reach")
+        free_name(name, fields) for name in ("round", "player", "before", often)
     )
     rows = []
     for one in situations:
@@ -280,8 +281,8 @@ def verify(place: Path, game: Game | None, exact: bool) -> None:
 def check(game: Game) -> None:
     """``rollwise check``: read and unfold the rules, which finds leaks and endless play."""
     from rollwise.documents.games import Checked, Finding
-    from rollwise.hidden.check import never_ends
-    from rollwise.hidden.tree import check_ends, unfold
+    from rollwise.hidden.check import may_go_on, never_ends
+    from rollwise.hidden.tree import unfold
 
     with Progress() as progress:
         progress("reading the rules", 0, None)
@@ -290,13 +291,13 @@ def check(game: Game) -> None:
             positions = read(game, ASKED.max_states, progress.listener)
             found = how_many(len(positions.states), "position")
             if positions.is_hidden:
-                check_ends(positions)
+                goes_on = may_go_on(positions)
                 trees = [unfold(one.positions, limit=ASKED.max_states) for one in positions.rounds]
                 n = sum(len(seat.parents) for tree in trees for seat in tree.seats)
                 if len(trees) > 1:
                     found += f", {how_many(len(trees), 'round')}"
                 found += f", {how_many(n, 'situation')}; the actions tell no hidden field"
-                found += "; every play ends"
+                found += "; endless play is a draw" if goes_on else "; every play ends"
             elif (place := never_ends(positions)) is None:
                 found += "; every play ends"
             else:

@@ -83,6 +83,10 @@ class SituationRow(Part, frozen=True):
     before: Annotated[str, about("earlier sights and actions, where fields have changed since")]
     reach: Annotated[Chance, about("of coming here; null if unknown")]
     actions: list[MixedAction]
+    visits: Annotated[
+        Maybe[Number],
+        about("how often play comes here on average, where rounds can return; reach is null then"),
+    ] = UNSET
     round: Annotated[
         Maybe[dict[str, Any]],
         about("the fields with which it began; absent in a game of one round"),
@@ -109,11 +113,17 @@ class SituationRow(Part, frozen=True):
         return ", ".join(f"{action}: {text}" for action, text in texts if text not in ("", "0 %"))
 
     @property
+    def reach_text(self) -> str:
+        """The chance of coming here, or the mean number of times; empty if unknown."""
+        if self.visits:
+            return f"{as_number(self.visits):.4g} times"
+        return "" if self.reach is None else f"{100 * self.reach:.4g} %"
+
+    @property
     def cells(self) -> tuple[str, ...]:
         """A row of a table."""
-        reach = "" if self.reach is None else f"{100 * self.reach:.4g} %"
         known = self.round_text, self.player, state_text(self.sees), self.before
-        return *known, self.text, self.ranges, reach
+        return *known, self.text, self.ranges, self.reach_text
 
 
 def range_text(action: MixedAction) -> str:
@@ -156,9 +166,17 @@ def situation_row(answer: Answer, situation: Situation, ranges: bool = False) ->
         )
     ]
     player = PLAYERS[not answer.positions.is_hidden][situation.seat]
-    reach = number_or_none(situation.reach)
-    began = answer.positions.about_rounds[situation.round] or UNSET
-    return SituationRow(player, dict(situation.sees), situation.before, reach, actions, began)
+    reach, began = number_or_none(situation.reach), answer.positions.about_rounds[situation.round]
+    returns = answer.positions.may_return
+    return SituationRow(
+        player,
+        dict(situation.sees),
+        situation.before,
+        None if returns else reach,
+        actions,
+        reach if returns and reach is not None else UNSET,
+        began or UNSET,
+    )
 
 
 class InPayoffs(GameDocument, frozen=True, kw_only=True):
@@ -340,7 +358,8 @@ class HiddenAdvised(InPayoffs, frozen=True, kw_only=True, tag="rollwise/advise/h
 
     def blocks(self) -> Iterator[str | Rows]:
         for row in self.situations:
-            reached = "" if row.reach is None else f", reached with {100 * row.reach:.4g} %"
+            by = "" if row.visits else "with "
+            reached = f", reached {by}{row.reach_text}" if row.reach_text else ""
             after = f" after {row.before}" if row.before else ""
             after += f", in the round from {row.round_text}" if row.round_text else ""
             who = f"{row.player} player" if row.player in PLAYERS[0] else row.player
@@ -531,9 +550,11 @@ def unit_facts(answer: Answer) -> dict[str, Any]:
 
 
 def has_draws(answer: Answer) -> bool:
-    """Whether a play can end with 0."""
+    """Whether a play can be a draw."""
     positions = answer.positions
-    return bool(((positions.targets < 0) & (positions.payoffs == 0)).any())
+    return positions.game.endless == "draw" or bool(
+        ((positions.targets < 0) & (positions.payoffs == 0)).any()
+    )
 
 
 def unit_of(answer: Answer) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from rollwise.errors import EndlessPlay, TooManyStates
 from rollwise.hidden.reading import DEAL, TOGETHER, Positions
-from rollwise.hidden.tree import check_ends
+from rollwise.hidden.tree import COUNT, check_ends
 
 MOST = 1_000_000  # nodes
 DEEPEST = 500
@@ -26,7 +26,7 @@ def efg(positions: Positions) -> str:
     EndlessPlay, TooManyStates
         Play can go on for ever, or the tree is too large.
     """
-    check_ends(positions, "a file has the tree of all plays, and each must end")
+    check_ends(positions, "a file has the tree of all plays, and each must end", COUNT)
     lines = [f'EFG 2 R "{positions.title}" {{ "first" "second" }}', '""']
     return "\n".join([*lines, *_Tree(positions).below(0, 0, (None, None), 0, 0)]) + "\n"
 

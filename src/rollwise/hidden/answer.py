@@ -30,11 +30,12 @@ from rollwise.hidden.program import Face, matrix_face, payoff_matrix
 from rollwise.hidden.reading import DEAL, TOGETHER, Positions
 from rollwise.hidden.regret import OpenStrategies, uniform
 from rollwise.hidden.stochastic import Plan, evaluate_positions
-from rollwise.hidden.tree import Tree, added
+from rollwise.hidden.tree import Seat, Tree, added
 from rollwise.hooks import InWords
 
 Progress = Callable[[str, int, int | None], None] | None
 Strategies = tuple[NDArray[Any], NDArray[Any]]
+Outcome = tuple[float, float, NDArray[np.float64]]  # payoff, bound, chances of the next rounds
 SURE = 1e-8  # error bound of an answer whose optimal strategies have ranges
 MOST_FOR_RANGES = 5_000  # sequences of both players, for ranges over all optimal strategies
 MOST_SHOWN = 100  # situations of a game without a list of histories
@@ -61,7 +62,8 @@ class Situation:
         What this player gets on average with each action, and the best play of this player after
         it, against the strategy of the other player.
     reach : float
-        The chance that play comes here; NaN where the answer doesn't know it.
+        The chance that play comes here, or how often on average where rounds can return; NaN where
+        the answer doesn't know it.
     number : int
         Of the information set of this player; with simultaneous choices of the position.
     round : int
@@ -299,6 +301,63 @@ def _shows(fields: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
     return all(name in numbers and numbers[name] == x for name, x in wanted.items())
 
 
+def best_of(seat: Seat, gains: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The strategy with the first best action of each information set, by the gains of actions."""
+    found = np.zeros(seat.n_sequences)
+    found[0] = 1.0
+    if len(seat.parents):
+        sizes = np.diff(seat.first)
+        most = np.repeat(np.maximum.reduceat(gains, seat.first[:-1]), sizes)
+        best = np.flatnonzero(gains[1:] == most) + 1
+        sets = np.repeat(np.arange(len(sizes)), sizes)[best - 1]
+        found[best[np.unique(sets, return_index=True)[1]]] = 1.0
+    return found
+
+
+def outcome(tree: Tree, strategies: Strategies, responder: int | None, side: int = 0) -> Outcome:
+    """The first mover's payoff with two strategies, or with the best response of one player.
+
+    Parameters
+    ----------
+    side : int
+        -1 or 1 for a lower or an upper bound on the payoff instead of the payoff.
+
+    Returns
+    -------
+    value, error_bound : float
+        The bound is 0 for a `side`.
+    chances : (2 * n_exits,) float64
+        Of the rounds that follow, by their first movers (`Tree.exits`).
+    """
+    tree = tree.in_doubles()
+    plans = [plan_of(*pair) for pair in zip(tree.seats, strategies, strict=True)]
+    payoffs, extents = tree.payoffs, tree.extents
+    if side:
+        # twice the rounding of each payoff, of which the sum has one part at most
+        payoffs = payoffs + side * rounding_bound(tree, 2.1) * extents
+    if responder is None:
+        first, second = plans
+        shares = first[tree.rows] * second[tree.columns]
+        value, extent = (float((part * shares).sum()) for part in (payoffs, extents))
+    else:
+        other, sign = plans[1 - responder], 1 - 2 * responder
+        gains = gains_of(tree, responder, other, sign * payoffs)
+        value = sign * float(gains[0])
+        extent = float(gains_of(tree, responder, other, extents)[0])
+        seat = tree.seats[responder]
+        plans[responder] = plan_of(seat, best_of(seat, gains))
+    bound = 0.0 if side else rounding_bound(tree, extent)
+    return value, bound, exits_of(tree, *plans)
+
+
+def exits_of(tree: Tree, first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.float64]:
+    """The chance of each round that follows, by its first mover (`Tree.exits`), with two plans."""
+    on = tree.exits >= 0
+    shares = tree.masses[on] * first[tree.rows[on]] * second[tree.columns[on]]
+    length = 2 * len(tree.positions.exits or ())
+    return added(tree.exits[on], shares.astype(np.float64), length)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class TreeAnswer(Answer):
     """The answer to a round of a game with hidden fields.
@@ -322,20 +381,16 @@ class TreeAnswer(Answer):
             reaches.append(gains_of(self.tree, seat, other, self.tree.masses))
         return plans, gains, reaches
 
-    def paying(self, values: NDArray[Any]) -> TreeAnswer:
+    def paying(self, values: NDArray[Any], less: float = 0.0) -> TreeAnswer:
         """The same strategies, where the rounds that follow have other values (`Tree.paying`)."""
         if not len(values):
             return self
-        return replace(self, tree=self.tree.in_doubles().paying(values))
+        return replace(self, tree=self.tree.in_doubles().paying(values, less))
 
     @cached_property
     def exit_chances(self) -> NDArray[np.float64]:
         """The chance that each of the rounds that follow begins, with each player as its mover."""
-        first, second = self._views[0]
-        shares = self.tree.masses * first[self.tree.rows] * second[self.tree.columns]
-        on = self.tree.exits >= 0
-        length = 2 * len(self.positions.exits or ())
-        return added(self.tree.exits[on], shares[on].astype(np.float64), length)
+        return exits_of(self.tree, *self._views[0])
 
     @property
     def n_situations(self) -> int:
@@ -417,16 +472,16 @@ class TreeAnswer(Answer):
         return found[0], found[1]
 
     def _evaluate(self, strategies: Strategies) -> tuple[float, float]:
-        first, second = (plan_of(*p) for p in zip(self.tree.seats, strategies, strict=True))
-        shares, tree = first[self.tree.rows] * second[self.tree.columns], self.tree.in_doubles()
-        value, extent = (float((part * shares).sum()) for part in (tree.payoffs, tree.extents))
-        return value, rounding_bound(tree, extent)
+        value, bound, _ = self.outcome(strategies, None)
+        return value, bound
 
     def _best_response(self, seat: int, strategies: Strategies) -> tuple[float, float]:
-        plan = plan_of(self.tree.seats[1 - seat], strategies[1 - seat])
-        tree = self.tree.in_doubles()
-        worth = float(gains_of(tree, seat, plan, (1 - 2 * seat) * tree.payoffs)[0])
-        return worth, rounding_bound(tree, float(gains_of(tree, seat, plan, tree.extents)[0]))
+        value, bound, _ = self.outcome(strategies, seat)
+        return (1 - 2 * seat) * value, bound
+
+    def outcome(self, strategies: Strategies, responder: int | None, side: int = 0) -> Outcome:
+        """The outcome of the round with these strategies (see `outcome`)."""
+        return outcome(self.tree, strategies, responder, side)
 
     @property
     def work_of_ranges(self) -> int:
@@ -654,9 +709,18 @@ class OpenAnswer(Answer):
         worth = float(self.high) if seat == 0 else -float(self.low)
         return worth, 2 * self.found.rounding
 
-    def paying(self, values: NDArray[Any]) -> OpenAnswer:
+    def paying(self, values: NDArray[Any], less: float = 0.0) -> OpenAnswer:
         """This answer: no other strategies than the optimal ones are evaluated."""
         return self
+
+    def outcome(self, strategies: OpenStrategies, responder: int | None, side: int = 0) -> Outcome:
+        """The first mover's payoff with optimal strategies, or with the best response of one."""
+        if responder is None:
+            value, bound = self._evaluate(strategies)
+        else:
+            value, bound = self._best_response(responder, strategies)
+            value *= 1 - 2 * responder
+        return value, bound, self.exit_chances
 
     @property
     def exit_chances(self) -> NDArray[np.float64]:

@@ -22,8 +22,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.hidden.reading import Positions
-from rollwise.hidden.tree import Seat, Tree, added
+from rollwise.errors import EndlessPlay, RulesError
+from rollwise.hidden.reading import DEAL, Positions
+from rollwise.hidden.tree import Seat, Tree, added, check_ends
 from rollwise.kernels.jit import inner_kernel, kernel
 
 UNIT = 2.0**-53
@@ -219,6 +220,42 @@ def never_ends(positions: Positions) -> int | None:
             left = np.flatnonzero(~sure)
             return int(left[0]) if len(left) else None
         sure = now
+
+
+def may_go_on(positions: Positions) -> bool:
+    """Whether players can go on for ever, for the value of a draw.
+
+    Raises
+    ------
+    EndlessPlay
+        The rules give endless play no value, or a round can return into itself.
+    RulesError
+        Rewards could add up without an end.
+    """
+    for one in positions.rounds:
+        check_ends(one.positions)
+    groups = [group for group in positions.groups if positions.returns(group)]
+    if not groups or (place := never_ends(positions)) is None:
+        return False
+    text = positions.text(place)
+    if positions.game.endless != "draw":
+        remedy = (
+            "such play is a draw with endless = 'draw'; otherwise count the rounds in a field, and "
+            "end the game"
+        )
+        if positions.kinds[place] == DEAL:
+            remedy = f"deal(s) yields nothing where all is dealt; {remedy}"
+        raise EndlessPlay(
+            f"{positions.title}: the players can go on for ever from {text}; {remedy}"
+        )
+    for part in (positions.rounds[k].positions for group in groups for k in group):
+        for choice in np.flatnonzero(part.rewards != 0)[:1].tolist():
+            state = part.text(int(np.searchsorted(part.first_choice, choice, "right")) - 1)
+            raise RulesError(
+                f"{positions.title}: the players can go on for ever from {text}, and the rewards "
+                f"in {state} have no end; pay them where the game ends, by payoff(x)"
+            )
+    return True
 
 
 @dataclass(frozen=True, eq=False)

@@ -34,7 +34,7 @@ from rollwise.hidden.check import UNIT, never_ends, proves_positions
 from rollwise.hidden.reading import DEAL, TOGETHER, Positions, read
 from rollwise.hidden.solving import HiddenAnswer, proved, solve
 from rollwise.hidden.stochastic import Matrices, Plan
-from rollwise.hidden.tree import Seat, check_ends, unfold
+from rollwise.hidden.tree import Seat, unfold
 from rollwise.hooks import InWords
 from rollwise.machine.atomic_files import path_of, write_atomically
 from rollwise.machine.parquet_files import read_parquet, require_parquet, write_parquet
@@ -282,13 +282,14 @@ def _rounds_from(
     is_exact = isinstance(_number(facts["low"]), Fraction)
     if is_exact and not positions.is_exact:
         raise ValueError("it has fractions, and the rules have numbers with a decimal point")
-    check_ends(positions)
     rounds = positions.rounds
-    # a round is in fractions if its rows are, and all rounds that follow it
+    # a round is in fractions if its rows are, and all rounds that follow it; none if it can return
     exact = [positions.is_exact] * len(rounds)
+    for k in (k for group in positions.groups if positions.returns(group) for k in group):
+        exact[k] = False
     trees: list[Any] = [None] * len(rounds)
     found: list[Any] = [None] * len(rounds)
-    for k in range(len(rounds) - 1, -1, -1):
+    for k in (k for group in positions.groups for k in group):
         rows, one = frame.filter(frame["round"] == k + 1), rounds[k].positions
         exact[k] &= not rows["fraction"].null_count() and all(exact[e] for e in one.exits or ())
         trees[k] = unfold(one, exact=exact[k])

@@ -19,15 +19,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.errors import UsageError
+from rollwise.errors import EndlessPlay, UsageError
 from rollwise.game import Game
 from rollwise.hidden.answer import Answer, Progress, Situation
+from rollwise.hidden.check import may_go_on
 from rollwise.hidden.reading import DEAL, ENDED, TOGETHER, Positions, Round, read
 from rollwise.hidden.regret import average_of
 from rollwise.hidden.solving import HiddenAnswer, proved
-from rollwise.hidden.tree import Tree, check_ends, unfold
+from rollwise.hidden.tree import Tree, unfold
 
 LIMIT = 3_000_000  # histories, unless a limit is given
+MOST_CHOICES = 10_000  # of a game; a longer one counts as endless
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,7 @@ class Learner:
         positions = read(game, max_states)
         if not positions.is_hidden:
             raise UsageError(f"{positions.title} has no hidden fields: `rollwise solve` solves it")
-        check_ends(positions)
+        may_go_on(positions)
         self.positions: Positions = positions
         self.games = 0
         self._rounds = [_Round(one, max_states or LIMIT) for one in positions.rounds]
@@ -186,7 +188,7 @@ class Learner:
         """The payoff of the first mover of a round, in a game between the average strategies."""
         payoff, sign = 0.0, 1  # the sign of the mover's payoffs
         one, place, mover, last = self._rounds[number], 0, 0, [0, 0]
-        while True:
+        for _ in range(MOST_CHOICES):
             choice = one.choices[place]
             if one.kinds[place] != DEAL:
                 begin, end = one.sequences(place, mover, last)
@@ -201,6 +203,7 @@ class Learner:
             if target < ENDED:
                 one = self._rounds[one.exits[ENDED - 1 - target]]
                 place, mover, last = 0, 0, [0, 0]
+        return payoff  # endless play is a draw
 
     def checkpoint(self) -> Checkpoint:
         """The proved quality of the average strategies."""
@@ -329,13 +332,26 @@ def drawn(situation: Situation, random: np.random.Generator) -> int:
 
 
 def simulate(answer: Answer, games: int, seed: int) -> tuple[float, float]:
-    """The first player's mean payoff in simulated games, and its standard error."""
+    """The first player's mean payoff in simulated games, and its standard error.
+
+    Raises
+    ------
+    EndlessPlay
+        A game goes on for too long.
+    """
     random = np.random.default_rng(seed)
     payoffs = np.empty(games)
     for k in range(games):
         walk = Walk(answer, random)
-        while not walk.is_over:
+        for _ in range(MOST_CHOICES):
             walk.act([drawn(walk.situation(*who), random) for who in walk.choosers()])
+            if walk.is_over:
+                break
+        else:
+            raise EndlessPlay(
+                f"{answer.positions.title}: these policies play on for more than "
+                f"{MOST_CHOICES:,} choices; `rollwise evaluate` has their exact payoff"
+            )
         payoffs[k] = walk.payoff
     spread = payoffs.std(ddof=1) if games > 1 else np.inf
     return float(payoffs.mean()), float(spread / np.sqrt(games))

@@ -108,6 +108,7 @@ def solve_program(tree: Tree) -> tuple[NDArray[np.float64], NDArray[np.float64]]
         b_eq=np.eye(1, equal.shape[0])[0],
         bounds=[(0, None)] * n + [(None, None)] * (columns - n),
         method="highs",
+        options=FINE,
     )
     if found.x is None:
         raise NotConverged(f"{tree.positions.title}: HiGHS found no answer: {found.message}")

@@ -146,6 +146,11 @@ class Positions:
         return float(max(map(abs, (*self.payoffs, *self.rewards))))
 
     @property
+    def has_rewards(self) -> bool:
+        """Whether some choice has a reward."""
+        return bool(np.any(self.rewards != 0))
+
+    @property
     def example(self) -> str:
         """The fields that a player sees at the first choice, in words."""
         return state_text(self.visible(int(np.argmax(self.kinds != DEAL))))
@@ -166,20 +171,38 @@ class Positions:
 
     @cached_property
     def rounds(self) -> list[Round]:
-        """The rounds of the game, each before those that follow it."""
-        first = self.first_outcome[self.first_choice]
-        components = Components.of(first, self.targets.astype(np.int32))
-        order, begins = components.order.astype(np.int64), np.zeros(len(self.states), bool)
-        # where play can return there is no last round: one round then
-        if self.is_hidden and len(components.indptr) > len(order):
-            begins = rounds.beginnings(
-                order, self.kinds != DEAL, self.sights, self.first_choice, self.first_outcome,
+        """The rounds of the game: the first one, then each before those that follow it.
+
+        Rounds of which play can return to each other are in any order.
+        """
+        begins, order = np.zeros(len(self.states), bool), np.arange(len(self.states))
+        if self.is_hidden:
+            begins, order = rounds.beginnings(
+                self.kinds != DEAL, self.sights, self.first_choice, self.first_outcome,
                 self.targets, self.turns,
             )  # fmt: skip
-        roots = [place for place in order[::-1].tolist() if begins[place]] or [0]
+        roots = [0, *(place for place in order[::-1].tolist() if begins[place] and place)]
         numbers = np.full(len(self.states), ENDED, np.int64)
         numbers[roots] = np.arange(len(roots))
         return [self._round(root, begins, numbers) for root in roots]
+
+    @cached_property
+    def groups(self) -> list[list[int]]:
+        """The numbers of the rounds, the last ones first; rounds that can return are together."""
+        exits = [one.positions.exits or () for one in self.rounds]
+        first = pointers(np.array([len(part) for part in exits], np.int64))
+        targets = np.array([e for part in exits for e in part], np.int32)
+        found = Components.of(first, targets)
+        return [sorted(part.tolist()) for part in np.split(found.order, found.indptr[1:-1])]
+
+    def returns(self, group: Sequence[int]) -> bool:
+        """Whether play can return to a round of a group."""
+        return len(group) > 1 or group[0] in (self.rounds[group[0]].positions.exits or ())
+
+    @cached_property
+    def may_return(self) -> bool:
+        """Whether some rounds can return."""
+        return any(map(self.returns, self.groups))
 
     @cached_property
     def about_rounds(self) -> list[dict[str, Any]]:
@@ -190,7 +213,7 @@ class Positions:
 
     def _round(self, root: int, begins: NDArray[np.bool_], numbers: NDArray[np.int64]) -> Round:
         """The round that begins at a position; `numbers` are those of all rounds."""
-        if not begins[0] or begins.sum() == 1:
+        if not begins[0] or (begins.sum() == 1 and not (self.targets == root).any()):
             return Round(np.arange(len(self.states)), replace(self, exits=()))
         first = self.first_outcome[self.first_choice]
         places = rounds.reached(root, begins, first, self.targets)

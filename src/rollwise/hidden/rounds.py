@@ -2,7 +2,8 @@
 
 After a fresh throw nothing earlier matters, if both players know of it: the rest is a game of its
 own, with one value. So rounds are solved from the last to the first, and a round ends with the
-values of the rounds after it. This is exact for games in which one player gains the loss of the
+values of the rounds after it. Rounds that can return to each other are solved together (see
+`cycles`). This is exact for games in which one player gains the loss of the
 other: both can play the optimal strategy of a round, whatever happened before.
 
 Both players must know the round that they play. They remember their own sights and actions. A
@@ -16,6 +17,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from rollwise.graph.lotteries import Components
 
 NONE = -1  # no round began
 
@@ -49,37 +52,65 @@ def candidates(
 
 
 def beginnings(
-    order: NDArray[np.int64],
     is_choice: NDArray[np.bool_],
     sights: NDArray[np.int64],
     first_choice: NDArray[np.int64],
     first_outcome: NDArray[np.int64],
     targets: NDArray[np.int64],
     turns: NDArray[np.int8],
-) -> NDArray[np.bool_]:
-    """Whether each position begins a round; the start always does.
+) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """The positions that begin a round, and an order of all positions.
+
+    Without any beginning there is one round, in which play may return.
 
     Parameters
     ----------
-    order : (n,) int64
-        The positions so that each comes after all that can follow it.
-    others
+    all
         As in `rollwise.hidden.reading.Positions`.
+
+    Returns
+    -------
+    begins : (n,) bool
+    order : (n,) int64
+        Each position comes after all that can follow it, unless play can return.
     """
-    found = candidates(is_choice, sights, first_outcome[first_choice], targets)
-    lists = [part.tolist() for part in (order, is_choice, sights, first_choice, first_outcome)]
+    first = first_outcome[first_choice]
+    whole = Components.of(first, targets.astype(np.int32))
+    may_return = has_circles(whole, first, targets)
+    found = candidates(is_choice, sights, first, targets)
+    nothing = np.zeros(len(found), bool), whole.order.astype(np.int64)
+    # a return to the start must be known, as that to any other beginning
+    if (targets == 0).any() and np.bincount(sights)[sights[0]] > 1:
+        return nothing
+    lists = [part.tolist() for part in (is_choice, sights, first_choice, first_outcome)]
     lists += [targets.tolist(), turns.tolist()]
+    component = np.repeat(np.arange(len(whole)), np.diff(whole.indptr))[whole.position]
     # a position that players may not know of begins no round; without it others may be unknown
-    while found.sum() > 1:
-        unknown = _unknown(found.tolist(), *lists)
+    while may_return or found.sum() > 1:
+        # an outcome leads out of a round where another one begins
+        within = np.where((targets >= 0) & ~found[targets], targets, NONE).astype(np.int32)
+        parts = Components.of(first, within)
+        if may_return and has_circles(parts, first, within):
+            return nothing
+        order = np.lexsort((parts.position, component))
+        unknown = _unknown(found.tolist(), may_return, order.tolist(), *lists)
+        if unknown == {0}:
+            return nothing
         if not unknown:
-            break
-        found[list(unknown)] = False
-    return found
+            return found, order
+        found[list(unknown - {0})] = False
+    return found, nothing[1]
+
+
+def has_circles(parts: Components, first: NDArray[np.int64], targets: NDArray[Any]) -> bool:
+    """Whether play can return to a position."""
+    sources = np.repeat(np.arange(len(parts.order)), np.diff(first))
+    return len(parts) < len(parts.order) or bool((sources == targets).any())
 
 
 def _unknown(
     begins: list[bool],
+    may_return: bool,
     order: list[int],
     is_choice: list[bool],
     sights: list[int],
@@ -123,21 +154,31 @@ def _unknown(
             )
         )
 
-    # the last positions first: all that can follow is known
-    for place in order:
-        choices = range(first_choice[place], first_choice[place + 1])
-        for player in (0, 1):
-            if is_choice[place] and player == 0:
-                for k, choice in enumerate(choices):
-                    note((sights[place], k), from_choice(choice, 0))
-                pairs = frozenset([sights[place]])  # NONE with this sight
-            else:
-                pairs = nobody.union(*{from_choice(choice, player) for choice in choices})
-            if begins[place]:
-                # the round is the last one, unless a later round has begun
-                shift = (2 * place + player + 1) * width
-                pairs = frozenset(pair + shift if pair < width else pair for pair in pairs)
-            after[player][place] = one(pairs)
+    def one_pass() -> bool:
+        """List the pairs of all positions, and whether some of them are new."""
+        is_new = False
+        # the last positions first: all that can follow is known, unless play can return
+        for place in order:
+            choices = range(first_choice[place], first_choice[place + 1])
+            for player in (0, 1):
+                if is_choice[place] and player == 0:
+                    for k, choice in enumerate(choices):
+                        note((sights[place], k), from_choice(choice, 0))
+                    pairs = frozenset([sights[place]])  # NONE with this sight
+                else:
+                    pairs = nobody.union(*{from_choice(choice, player) for choice in choices})
+                if begins[place]:
+                    # the round is the last one, unless a later round has begun
+                    shift = (2 * place + player + 1) * width
+                    pairs = frozenset(pair + shift if pair < width else pair for pair in pairs)
+                pairs = one(pairs)
+                is_new |= pairs is not after[player][place]
+                after[player][place] = pairs
+        return is_new
+
+    # sets only grow, so the passes come to an end
+    while one_pass() and may_return:
+        pass
     for player in (0, 1):
         note((NONE, player), after[player][0])
     # two different rounds with the same last choice and the same next sight are unknown
@@ -148,7 +189,7 @@ def _unknown(
             number, sight = pair // width - 1, pair % width
             if (other := found.setdefault(sight, number)) != number:
                 unknown.update(key >> 1 for key in (number, other) if key != NONE)
-    return unknown - {0}
+    return unknown
 
 
 def reached(

@@ -7,6 +7,7 @@ game that never begins anew is one round.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,23 +17,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.errors import NotConverged
 from rollwise.game import Game
+from rollwise.hidden import cycles
 from rollwise.hidden.answer import (
     MOST_FOR_RANGES,
     Answer,
     OpenAnswer,
+    Outcome,
     Progress,
     Situation,
     StochasticAnswer,
     Strategies,
     TreeAnswer,
+    outcome,
 )
-from rollwise.hidden.check import bounds
+from rollwise.hidden.check import bounds, check_strategy, may_go_on
 from rollwise.hidden.program import NARROW, as_fractions, solve_program
 from rollwise.hidden.reading import Positions, Round, read
 from rollwise.hidden.regret import minimize_regret, minimize_regret_openly, open_game
 from rollwise.hidden.stochastic import solve_positions
-from rollwise.hidden.tree import Tree, check_ends, unfold
+from rollwise.hidden.tree import Tree, unfold
 from rollwise.numbers.given import positive_number
 
 Part = TreeAnswer | OpenAnswer
@@ -42,6 +47,11 @@ LONGEST = 512  # bits of a fraction that an earlier round pays
 MOST_FOR_TREE = 3_000_000  # sequences, for a list of all histories
 TOLERANCE, OPEN_TOLERANCE = 1e-4, 1e-3  # of the largest payoff
 ITERATIONS, SECONDS = 100_000, 3600.0
+PROGRAM = "linear program"
+SETTLED = 1e-9  # bounds of rounds that return, as parts of the largest payoff, that are enough
+WAITS = (0.0, 1e-7, 1e-5, 1e-3)  # by which a wait is worth less, as parts of the largest payoff
+
+Worth = Callable[[int, int, NDArray[Any], float, int], Outcome]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,9 +63,12 @@ class HiddenAnswer(Answer):
     parts : list of pairs
         For each round the strategies if the first player of the game is its mover, and if the
         second one is. Optimal strategies are the same.
+    may_go_on : bool
+        Whether play can go on for ever, as a draw.
     """
 
     parts: list[tuple[Part, Part]] = field(kw_only=True, repr=False)
+    may_go_on: bool = field(kw_only=True, repr=False)
 
     @cached_property
     def _numbers(self) -> dict[int, int]:
@@ -80,17 +93,25 @@ class HiddenAnswer(Answer):
 
     @cached_property
     def _entered(self) -> NDArray[np.float64]:
-        """The chance that play comes to each round, with each player as its mover."""
+        """How often play comes to each round on average, with each player as its mover."""
         found = np.zeros((len(self.parts), 2))
         found[0, 0] = 1.0
-        # a round comes before those that follow it, so its chance is complete
-        for k, pair in enumerate(self.parts):
-            exits = np.array(self.positions.rounds[k].positions.exits, np.int64)
-            for mover, part in enumerate(pair):
-                chances = part.exit_chances.reshape(-1, 2) if found[k, mover] else 0.0
-                # the first player of the round is player `mover` of the game
-                after = found[k, mover] * np.broadcast_to(chances, (len(exits), 2))
-                np.add.at(found, exits, after[:, :: 1 - 2 * mover])
+        # a group comes before those that follow it, so what enters it from outside is complete
+        for group in reversed(self.positions.groups):
+            arrived = found[group].ravel()
+            after: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []
+            for k in group:
+                exits = np.array(self.positions.rounds[k].positions.exits, np.int64)
+                for mover, part in enumerate(self.parts[k]):
+                    chances = np.broadcast_to(part.exit_chances.reshape(-1, 2), (len(exits), 2))
+                    # the first player of the round is player `mover` of the game
+                    after.append((exits, chances[:, :: 1 - 2 * mover]))
+            if self.positions.returns(group):
+                arrived = _visits(group, after, arrived)
+                found[group] = arrived.reshape(-1, 2)
+            for often, (exits, chances) in zip(arrived.tolist(), after, strict=True):
+                on = ~np.isin(exits, group) & (often > 0)
+                np.add.at(found, exits[on], often * chances[on])
         return found
 
     def _placed(self, number: int, one: Situation) -> Situation:
@@ -120,27 +141,13 @@ class HiddenAnswer(Answer):
         part, place = self.parts[number][first], self._local[number][position]
         return number, first, part.remember(inner, seat ^ first, place, index)
 
-    # ---- folds over the rounds, the last one first
+    # ---- folds over the rounds, the last ones first
 
-    def _fold(
-        self, worth: Callable[[Part, int, int, NDArray[Any]], tuple[float, float]]
-    ) -> tuple[float, float]:
-        """The first player's payoff, and its bound.
-
-        Parameters
-        ----------
-        worth : callable
-            For the answer of a round, its number, its first mover and the values of the rounds that
-            follow it, as `Tree.paying` takes them, the payoff of this mover, and a bound.
-        """
-        found = np.zeros((len(self.parts), 2, 2))  # by round and mover: of the first player, bound
-        for k in range(len(self.parts) - 1, -1, -1):
-            exits = list(self.positions.rounds[k].positions.exits or ())
-            for mover in (0, 1) if k else (0,):
-                sign = 1 - 2 * mover
-                after = found[exits][:, ::sign]
-                value, bound = worth(self.parts[k][mover], k, mover, sign * after[..., 0].ravel())
-                found[k, mover] = sign * value, bound + after[..., 1].max(initial=0.0)
+    def _fold(self, worth: Worth, *, proved: bool = True) -> tuple[float, float]:
+        """The first player's payoff, and its bound (see `fold_group`)."""
+        found = np.zeros((len(self.parts), 2, 2))
+        for group in self.positions.groups:
+            fold_group(self.positions, group, worth, found, self.may_go_on, proved=proved)
         value, bound = found[0, 0].tolist()
         return value, bound
 
@@ -153,14 +160,15 @@ class HiddenAnswer(Answer):
 
     def _evaluate(self, strategies: list[tuple[Any, Any]]) -> tuple[float, float]:
         return self._fold(
-            lambda part, k, mover, values: part.paying(values)._evaluate(strategies[k][mover])
+            lambda k, mover, values, less, side: (
+                self.parts[k][mover].paying(values, less).outcome(strategies[k][mover], None, side)
+            )
         )
 
     def _best_response(self, seat: int, strategies: list[tuple[Any, Any]]) -> tuple[float, float]:
-        def worth(part: Part, k: int, mover: int, values: NDArray[Any]) -> tuple[float, float]:
-            own = seat ^ mover
-            value, bound = part.paying(values)._best_response(own, strategies[k][mover])
-            return (1 - 2 * own) * value, bound
+        def worth(k: int, mover: int, values: NDArray[Any], less: float, side: int) -> Outcome:
+            part = self.parts[k][mover].paying(values, less)
+            return part.outcome(strategies[k][mover], seat ^ mover, side)
 
         value, bound = self._fold(worth)
         return (1 - 2 * seat) * value, bound
@@ -168,17 +176,20 @@ class HiddenAnswer(Answer):
     def with_policies(self, names: tuple[str, str]) -> HiddenAnswer:
         strategies, parts = self._strategies(names), [list(pair) for pair in self.parts]
 
-        def worth(part: Part, k: int, mover: int, values: NDArray[Any]) -> tuple[float, float]:
-            parts[k][mover] = part.paying(values).playing(strategies[k][mover])
-            return part.paying(values)._evaluate(strategies[k][mover])
+        def worth(k: int, mover: int, values: NDArray[Any], less: float, side: int) -> Outcome:
+            part = self.parts[k][mover].paying(values)
+            # the last call of a round has the values of the answer
+            parts[k][mover] = part.playing(strategies[k][mover])
+            return part.paying(values, less).outcome(strategies[k][mover], None, side)
 
-        self._fold(worth)
+        self._fold(worth, proved=False)
         return replace(self, parts=[(a, b) for a, b in parts], **self._proved_by(names))
 
     @property
     def work_of_ranges(self) -> int:
+        # where players can wait for ever, not all optimal strategies of a round are optimal
         works = [part.work_of_ranges for part, _ in self.parts]
-        return max(works) if min(works) else 0
+        return 0 if self.may_go_on or not min(works) else max(works)
 
     def ranges(self, situation: Situation) -> list[tuple[float, float]]:
         return self.parts[situation.round][0].ranges(situation)
@@ -189,17 +200,112 @@ class HiddenAnswer(Answer):
         seat, strategies = names.index("optimal"), self._strategies(names)
 
         def end(is_high: bool) -> float:
-            def worth(part: Part, k: int, mover: int, values: NDArray[Any]) -> tuple[float, float]:
+            def worth(k: int, mover: int, values: NDArray[Any], less: float, side: int) -> Outcome:
+                part = self.parts[k][mover]
                 assert isinstance(part, TreeAnswer)  # no others have ranges
                 ends = part.range_of(seat ^ mover, strategies[k][mover], values)
                 # the most of one player is the least of the other
-                return ends[is_high ^ bool(mover)], 0.0
+                return ends[is_high ^ bool(mover)] - less, 0.0, part.exit_chances
 
-            return self._fold(worth)[0]
+            return self._fold(worth, proved=False)[0]
 
         low, high = end(False), end(True)
         scale = max(1.0, self.positions.stake)
         return (low, high) if high - low > NARROW * scale else None
+
+
+def _visits(
+    group: Sequence[int],
+    after: Sequence[tuple[NDArray[np.int64], NDArray[np.float64]]],
+    arrived: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """How often play comes to the rounds of a group, by mover; NaN if it may stay for ever.
+
+    Parameters
+    ----------
+    after
+        Of each round and mover the next rounds, and their chances by mover.
+    arrived : (2 * len(group),) float64
+        How often play comes there from outside.
+    """
+    place = {k: i for i, k in enumerate(group)}
+    links: list[tuple[int, int, float]] = []
+    for source, (exits, shares) in enumerate(after):
+        for e, pair in zip(exits.tolist(), shares.tolist(), strict=True):
+            if e in place:
+                links += [(2 * place[e] + mover, source, pair[mover]) for mover in (0, 1)]
+    chances = cycles.matrix(links, len(arrived))
+    found = cycles.solved(chances, arrived)
+    return np.full(len(arrived), math.nan) if found is None else found
+
+
+def fold_group(
+    positions: Positions,
+    group: Sequence[int],
+    worth: Worth,
+    found: NDArray[Any],
+    may_go_on: bool,
+    *,
+    proved: bool = True,
+) -> None:
+    """Find the payoffs of the game's first player in the rounds of a group, and their bounds.
+
+    Parameters
+    ----------
+    worth : callable
+        For a round, its first mover, the values of the rounds that follow it and a number less, as
+        `Tree.paying` takes them, and a side: the result of `answer.outcome`.
+    found : (n_rounds, 2, 2) float64
+        By round and first mover, the payoff and its bound. Those of later groups are known.
+    proved : bool
+        Whether bounds are looked for where play can return.
+
+    Raises
+    ------
+    NotConverged
+    """
+    exits = {k: list(exits_of(positions.rounds[k])) for k in group}
+    units = [(k, mover) for k in group for mover in (0, 1)]
+
+    def after(k: int, mover: int) -> NDArray[np.float64]:
+        """The values of the rounds that follow, for the mover, and their bounds."""
+        pairs = found[exits[k]][:, :: 1 - 2 * mover].reshape(-1, 2)
+        return pairs * (1 - 2 * mover, 1)
+
+    if not positions.returns(group):
+        for k, mover in units:
+            values, errors = after(k, mover).T
+            value, bound, _ = worth(k, mover, values, 0.0, 0)
+            found[k, mover] = (1 - 2 * mover) * value, bound + errors.max(initial=0.0)
+        return
+    place = {k: i for i, k in enumerate(group)}
+
+    def step(values: NDArray[np.float64], side: int) -> tuple[NDArray[Any], Any]:
+        found[group, :, 0] = values.reshape(-1, 2)
+        changes, links = np.empty(len(units)), list[tuple[int, int, float]]()
+        for number, (k, mover) in enumerate(units):
+            sign = 1 - 2 * mover
+            own, errors = after(k, mover).T
+            # the bounds of later groups; those of this one are 0 here
+            own = own + sign * side * errors
+            change, _, chances = worth(k, mover, own, sign * values[number], sign * side)
+            changes[number] = sign * change
+            for e, pair in zip(exits[k], chances.reshape(-1, 2).tolist(), strict=True):
+                if e in place:
+                    links += [(number, 2 * place[e] + (mover ^ m), pair[m]) for m in (0, 1)]
+        return changes, cycles.matrix(links, len(units))
+
+    found[group, :, 1], scale = 0.0, positions.stake
+    if proved:
+        values, bounds = cycles.enclosed(step, len(units), scale, positions.title, may_go_on)
+        if bounds is None:
+            if positions.has_rewards:
+                raise NotConverged(f"{positions.title}: no bounds of its rounds are proved")
+            bounds = abs(values) + scale  # no payoff is larger
+    else:
+        values = cycles.settle(step, len(units), scale, positions.title, not may_go_on)
+        bounds = np.zeros(len(units))
+    found[group, :, 0], found[group, :, 1] = values.reshape(-1, 2), bounds.reshape(-1, 2)
 
 
 def solve(
@@ -241,25 +347,37 @@ def solve(
             positions, value - bound, value + bound, "matrix games", seconds, plan.sweeps, plan=plan
         )
     began = time.perf_counter()
-    check_ends(positions)
-    rounds = positions.rounds
+    rounds, goes_on = positions.rounds, may_go_on(positions)
     seconds["read"] += time.perf_counter() - began
-    search = _Search(tolerance, positions.stake, _longest(rounds), max_states, progress)
+    search = _Search(tolerance, positions.stake, _longest(positions), max_states, progress)
     found: dict[int, Part] = {}
     # the last rounds first: the values of those that follow are known
-    for k in range(len(rounds) - 1, -1, -1):
+    for group in positions.groups:
         if len(rounds) > 1:
-            search.stage = f"round {len(rounds) - k:,} of {len(rounds):,}: "
-        part = search.solve(rounds[k], [found[e] for e in rounds[k].positions.exits or ()])
-        for stage, taken in part.seconds.items():
-            seconds[stage] = seconds.get(stage, 0.0) + taken
-        found[k] = part
-    parts = [(found[k], found[k]) for k in range(len(rounds))]
-    return together(positions, parts, seconds)
+            search.stage = f"round {len(found) + 1:,} of {len(rounds):,}: "
+        parts = (
+            search.solve_together(positions, group, found, goes_on)
+            if positions.returns(group)
+            else [search.solve(rounds[k], [found[e] for e in exits_of(rounds[k])]) for k in group]
+        )
+        for k, part in zip(group, parts, strict=True):
+            for stage, taken in part.seconds.items():
+                seconds[stage] = seconds.get(stage, 0.0) + taken
+            found[k] = part
+    pairs = [(found[k], found[k]) for k in range(len(rounds))]
+    return together(positions, pairs, seconds, may_go_on=goes_on)
+
+
+def exits_of(one: Round) -> tuple[int, ...]:
+    """The numbers of the rounds that can follow a round."""
+    return one.positions.exits or ()
 
 
 def together(
-    positions: Positions, parts: list[tuple[Part, Part]], seconds: dict[str, float], **facts: Any
+    positions: Positions,
+    parts: Sequence[tuple[Part, Part]],
+    seconds: dict[str, float],
+    **facts: Any,
 ) -> HiddenAnswer:
     """The answer with these rounds; the bounds of the first one are those of the game."""
     first = parts[0][0]
@@ -268,7 +386,9 @@ def together(
         "iterations": sum(part.iterations for part, _ in parts),
         **facts,
     }
-    return HiddenAnswer(positions, first.low, first.high, seconds=seconds, parts=parts, **facts)
+    return HiddenAnswer(
+        positions, first.low, first.high, seconds=seconds, parts=list(parts), **facts
+    )
 
 
 def proved(
@@ -288,16 +408,69 @@ def proved(
     ValueError
         Probabilities are negative or don't add up to 1.
     """
-    rounds, parts = positions.rounds, dict[int, Part]()
-    for k in range(len(rounds) - 1, -1, -1):
-        after = [parts[e] for e in rounds[k].positions.exits or ()]
-        low, high = bounds(trees[k], found[k], ends_of(after))
-        values = values_of(after)
-        # of each round that follows the values for the first player, by its mover
-        both = np.array([x for value in values for x in (value, -value)], trees[k].payoffs.dtype)
-        tree = trees[k].paying(both)
-        parts[k] = TreeAnswer(rounds[k].worth(values), low, high, "", {}, tree=tree, found=found[k])
-    return together(positions, [(parts[k], parts[k]) for k in range(len(rounds))], {}, **facts)
+    rounds, goes_on, parts = positions.rounds, may_go_on(positions), dict[int, TreeAnswer]()
+    for group in positions.groups:
+        if positions.returns(group):
+            inner = [(trees[k], found[k]) for k in group]
+            proofs = prove_together(positions, group, inner, parts, goes_on)
+        else:
+            (k,) = group
+            after = [parts[e] for e in exits_of(rounds[k])]
+            proofs = [bounds(trees[k], found[k], ends_of(after))]
+        for k, (low, high) in zip(group, proofs, strict=True):
+            parts[k] = TreeAnswer(
+                rounds[k].positions, low, high, "", {}, tree=trees[k], found=found[k]
+            )
+    # now all rounds have values
+    for k, one in enumerate(rounds):
+        values = values_of([parts[e] for e in exits_of(one)])
+        both = both_of(values, trees[k].payoffs.dtype)
+        parts[k] = replace(parts[k], positions=one.worth(values), tree=trees[k].paying(both))
+    pairs = [(parts[k], parts[k]) for k in range(len(rounds))]
+    return together(positions, pairs, {}, may_go_on=goes_on, **facts)
+
+
+def both_of(values: Sequence[Any], number: Any = np.float64) -> NDArray[Any]:
+    """The values of rounds for the first player of a round before them, by their movers."""
+    return np.array([x for value in values for x in (value, -value)], number)
+
+
+def prove_together(
+    positions: Positions,
+    group: Sequence[int],
+    inner: Sequence[tuple[Tree, Strategies]],
+    parts: Mapping[int, Part],
+    goes_on: bool,
+) -> list[tuple[float, float]]:
+    """The bounds that strategies prove in rounds that can return to each other.
+
+    The best responses of the second player to the strategies of the first give the least that the
+    first one gets, as the mover of each round and as the other player.
+
+    Parameters
+    ----------
+    inner : sequence of pairs
+        The tree and the strategies of each round of the group.
+    parts : mapping
+        The answers to all later rounds.
+    """
+    found = np.zeros((len(positions.rounds), 2, 2))
+    for k, part in parts.items():
+        low, high = (float(end) for end in (part.low, part.high))
+        low, high = math.nextafter(low, -math.inf), math.nextafter(high, math.inf)
+        found[k, :, 0] = low, -high
+    for tree, strategies in inner:
+        for seat, strategy in zip(tree.seats, strategies, strict=True):
+            check_strategy(seat, strategy)
+    place = {k: i for i, k in enumerate(group)}
+
+    def worth(k: int, mover: int, values: NDArray[Any], less: float, side: int) -> Outcome:
+        tree, strategies = inner[place[k]]
+        return outcome(tree.paying(values, less), strategies, 1 - mover, side)
+
+    fold_group(positions, group, worth, found, goes_on)
+    least, other = (found[group, mover, 0] - found[group, mover, 1] for mover in (0, 1))
+    return list(zip(least.tolist(), np.maximum(least, -other).tolist(), strict=True))
 
 
 def values_of(parts: Sequence[Part]) -> list[Any]:
@@ -308,12 +481,13 @@ def values_of(parts: Sequence[Part]) -> list[Any]:
     ]
 
 
-def _longest(rounds: Sequence[Round]) -> int:
-    """The most rounds of one play."""
-    depths = [1] * len(rounds)
-    for k in range(len(rounds) - 1, -1, -1):
-        after = rounds[k].positions.exits or ()
-        depths[k] += max((depths[e] for e in after), default=0)
+def _longest(positions: Positions) -> int:
+    """The most rounds of one play, where rounds that can return to each other count once."""
+    depths = [0] * len(positions.rounds)
+    for group in positions.groups:
+        after = [depths[e] for k in group for e in exits_of(positions.rounds[k])]
+        for k in group:
+            depths[k] = 1 + max(after, default=0)
     return depths[0]
 
 
@@ -360,25 +534,103 @@ class _Search:
             )  # fmt: skip
         self._report("listing all histories", 0, None)
         tree = unfold(positions, limit=self.max_states)
-        iterations = 0
-        is_rough = self.tolerance is not None and self.tolerance >= TOLERANCE
-        if sum(seat.n_sequences for seat in tree.seats) <= MOST_FOR_PROGRAM and not is_rough:
-            method = "linear program"
-            self._report("solving the linear program", 0, None)
-            found: Any = solve_program(tree)
-            if positions.is_exact and len(tree.rows) <= MOST_FOR_FRACTIONS:
-                self._report("looking for an answer in fractions", 0, None)
-                exact = unfold(positions, exact=True)
-                if (fractions := as_fractions(exact, found)) is not None:
-                    tree, found = exact, fractions
-        else:
-            method = "regret minimization"
-            found, iterations = minimize_regret(tree, *self._limits(TOLERANCE))
+        method, found, iterations = self.optimal(tree)
+        if method == PROGRAM and positions.is_exact and len(tree.rows) <= MOST_FOR_FRACTIONS:
+            self._report("looking for an answer in fractions", 0, None)
+            exact = unfold(positions, exact=True)
+            if (fractions := as_fractions(exact, found)) is not None:
+                tree, found = exact, fractions
         stages["certify"] = time.perf_counter()
         low, high = bounds(tree, found, ends_of(after))
         return TreeAnswer(
             positions, low, high, method, _taken(stages), iterations, tree=tree, found=found
         )
+
+    def optimal(self, tree: Tree) -> tuple[str, Any, int]:
+        """The method, optimal strategies of a tree, and the iterations."""
+        is_rough = self.tolerance is not None and self.tolerance >= TOLERANCE
+        if sum(seat.n_sequences for seat in tree.seats) <= MOST_FOR_PROGRAM and not is_rough:
+            self._report("solving the linear program", 0, None)
+            return PROGRAM, solve_program(tree), 0
+        return "regret minimization", *minimize_regret(tree, *self._limits(TOLERANCE))
+
+    def solve_together(
+        self, positions: Positions, group: Sequence[int], parts: dict[int, Part], goes_on: bool
+    ) -> list[TreeAnswer]:
+        """The answers to rounds that can return to each other, with those to all later rounds."""
+        stages = {"solve": time.perf_counter()}
+        rounds = [positions.rounds[k] for k in group]
+        self._report("listing all histories", 0, None)
+        trees = [unfold(one.positions, limit=self.max_states) for one in rounds]
+        place, worths = {k: i for i, k in enumerate(group)}, [0.0] * len(positions.rounds)
+        for k, part in parts.items():
+            worths[k] = part.value
+        steps, method = 0, PROGRAM
+
+        def paying(number: int, values: NDArray[np.float64], less: float = 0.0) -> Tree:
+            """The tree of a round, with these values; `less` if play stays in the group."""
+            exits = exits_of(rounds[number])
+            after = both_of([values[place[e]] if e in place else worths[e] for e in exits])
+            return trees[number].paying(after - less * np.repeat([e in place for e in exits], 2))
+
+        def step(values: NDArray[np.float64], side: int) -> tuple[NDArray[Any], Any]:
+            nonlocal steps, method
+            new, links, steps = np.zeros(len(group)), list[tuple[int, int, float]](), steps + 1
+            for number, one in enumerate(rounds):
+                tree = paying(number, values)
+                method, found, _ = self.optimal(tree)
+                new[number], _, chances = outcome(tree, found, None)
+                # the value of a round is its mover's, and a loss for the other player
+                pairs = chances.reshape(-1, 2).tolist()
+                for e, (own, other) in zip(exits_of(one), pairs, strict=True):
+                    if e in place:
+                        links.append((number, place[e], own - other))
+            return new - values, cycles.matrix(links, len(group))
+
+        narrowest = math.inf
+        best: tuple[list[Strategies], list[tuple[float, float]]] | None = None
+        # where players can wait for ever, leaps may find wrong values
+        for leaps in (True, False) if goes_on else (True,):
+            values = cycles.settle(step, len(group), self.stake, positions.title, leaps)
+            # and a wait must be worth less than an act (see `cycles`)
+            for less in WAITS if goes_on else WAITS[:1]:
+                off = less * self.stake
+                found = [
+                    self._guarded(
+                        *(paying(k, values, side * off) for side in (1, -1) if off or side > 0)
+                    )
+                    for k in range(len(group))
+                ]
+                proofs = prove_together(
+                    positions, group, list(zip(trees, found, strict=True)), parts, goes_on
+                )
+                gap = max(high - low for low, high in proofs)
+                if best is None or gap < narrowest:
+                    narrowest, best = gap, (found, proofs)
+                if narrowest <= max(20 * less, SETTLED) * self.stake:
+                    break
+            if narrowest <= 20 * WAITS[1] * self.stake:
+                break
+        assert best is not None
+        found, proofs = best
+        stages["certify"] = time.perf_counter()
+        # the time and the steps of a group are those of its first round
+        taken, middles = _taken(stages), np.array([(low + high) / 2 for low, high in proofs])
+        answers = list[TreeAnswer]()
+        for number, (one, (low, high)) in enumerate(zip(rounds, proofs, strict=True)):
+            after = [middles[place[e]] if e in place else worths[e] for e in exits_of(one)]
+            answers.append(
+                TreeAnswer(
+                    one.worth(after), low, high, method, {} if number else taken,
+                    0 if number else steps, tree=paying(number, middles), found=found[number],
+                )
+            )  # fmt: skip
+        return answers
+
+    def _guarded(self, *trees: Tree) -> Strategies:
+        """The first player's optimal strategy in the first tree, and the second's in the last."""
+        found = [self.optimal(tree)[1] for tree in trees]
+        return found[0][0], found[-1][1]
 
 
 def ends_of(parts: Sequence[Part]) -> list[tuple[Any, Any]]:

@@ -90,18 +90,23 @@ class Tree:
     depth: int
     terms: int
 
-    def paying(self, values: NDArray[Any]) -> Tree:
+    def paying(self, values: NDArray[Any], less: float = 0.0) -> Tree:
         """The tree, where the rounds that follow have these values for the first player.
 
         Parameters
         ----------
         values : (2 * n_exits,) float64 or object
             As `exits` counts.
+        less : float
+            Taken from all payoffs. Where a round has this value nothing is left, without rounding.
         """
         if not len(values):
             return self
         payoffs, extents, leaves = self.payoffs.copy(), self.extents.copy(), self.exits >= 0
-        payoffs[leaves] = self.masses[leaves] * values[self.exits[leaves]]
+        if less:
+            payoffs -= less * self.masses
+            extents += abs(less) * self.masses
+        payoffs[leaves] = self.masses[leaves] * (values[self.exits[leaves]] - less)
         extents[leaves] = abs(payoffs[leaves])
         return replace(self, payoffs=payoffs, extents=extents)
 
@@ -170,7 +175,14 @@ class _Sets:
         return Seat(parents, first, examples, self.numbers)
 
 
-def check_ends(positions: Positions, what: str = "with hidden fields every play must end") -> None:
+COUNT = "count the rounds in a field, and end the game"
+
+
+def check_ends(
+    positions: Positions,
+    what: str = "with hidden fields every round must end",
+    remedy: str = f"return to a throw or choice of which both players know, or {COUNT}",
+) -> None:
     """Refuse play that can return to a position; `what` names the need of an end.
 
     Raises
@@ -183,7 +195,6 @@ def check_ends(positions: Positions, what: str = "with hidden fields every play 
     sources = np.repeat(np.arange(len(positions.states)), np.diff(first))
     loops += sources[sources == positions.targets].tolist()
     for place in loops[:1]:
-        remedy = "count the rounds in a field, and end the game"
         if positions.kinds[place] == DEAL:
             remedy = f"deal(s) yields nothing where all is dealt; otherwise {remedy}"
         raise EndlessPlay(

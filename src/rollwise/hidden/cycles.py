@@ -1,0 +1,149 @@
+"""Values of rounds that can return to each other, with bounds that the rounds prove.
+
+The value of a round depends on those of the rounds after it. A *step* computes all of them from
+given values; the values of the game are a fixed point (Shapley 1953). Steps from 0 are the values
+of games that end in a draw after so many rounds. Newton's method takes fewer: it solves the linear
+equations in which all players go on as in this step (Pollatschek and Avi-Itzhak 1969). A leap that
+doesn't bring the values nearer to each other is not taken.
+
+Endless play is a draw, worth 0. Then a fixed point is not enough for a proof, since a player may
+wait for ever at any value. By Everett ("Recursive games", 1957), numbers w are guaranteed if w is
+at most step(w) everywhere, and less where w is positive: w of the present round is a submartingale,
+which gains a fixed amount whenever it is positive. So it can't stay positive in endless play.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.errors import NotConverged
+from rollwise.hidden.check import UNIT
+
+STOP = 4e-15  # change of a step, as a part of the largest payoff, in which values count as settled
+ENOUGH = 1e-6  # the same, where steps bring no smaller one
+STEPS, LEAPS, PATIENCE = 20_000, 100, 20
+TRIALS = 60  # of a wider bound
+
+# From values, all for one player, and a side: the changes of the values, and a sparse matrix with
+# the chance that each round is the next one after each round. Side -1 gives lower bounds on the
+# changes, and 1 upper ones.
+Step = Callable[[NDArray[np.float64], int], tuple[NDArray[np.float64], Any]]
+
+
+def settle(step: Step, n: int, scale: float, title: str, leaps: bool) -> NDArray[np.float64]:
+    """Values that a step leaves as they are, nearly.
+
+    Parameters
+    ----------
+    n : int
+        Number of values.
+    scale : float
+        The largest payoff.
+    leaps : bool
+        Whether Newton's method is used. Where players can wait for ever, it may find a wrong fixed
+        point.
+
+    Raises
+    ------
+    NotConverged
+    """
+    values = best = np.zeros(n)
+    least, found_at = math.inf, 0
+    for turn in range(LEAPS if leaps else STEPS):
+        changes, chances = step(values, 0)
+        change = float(abs(changes).max())
+        if change < least:
+            least, best, found_at = change, values, turn
+        if change <= STOP * scale or turn - found_at >= PATIENCE:
+            break
+        leap = solved(chances, changes) if leaps and least == change else None
+        values = values + (changes if leap is None else leap)
+    if least > ENOUGH * scale:
+        if leaps:
+            return settle(step, n, scale, title, False)
+        raise NotConverged(f"{title}: the values of rounds still change by {least:.1e}")
+    return best
+
+
+def matrix(links: list[tuple[int, int, float]], n: int) -> Any:
+    """A sparse (n, n) matrix from rows, columns and numbers, of which equal places add up."""
+    from scipy.sparse import csr_array
+
+    rows, columns, numbers = zip(*links, strict=True) if links else ((), (), ())
+    return csr_array((np.array(numbers, float), (rows, columns)), shape=(n, n))
+
+
+def solved(chances: Any, constant: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    """The x with x = constant + chances x; None if there isn't one."""
+    from scipy.sparse import eye_array
+    from scipy.sparse.linalg import splu
+
+    try:
+        found = splu((eye_array(len(constant)) - chances).tocsc()).solve(constant)
+    except RuntimeError:  # a singular matrix
+        return None
+    return found if np.isfinite(found).all() else None
+
+
+def enclosed(
+    step: Step, n: int, scale: float, title: str, may_go_on: bool
+) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+    """Values that a step leaves as they are, nearly, and their bounds.
+
+    Parameters
+    ----------
+    n, scale, title
+        As in `settle`.
+    may_go_on : bool
+        Whether play can go on for ever, for 0.
+
+    Returns
+    -------
+    values : (n,) float64
+    bounds : (n,) float64, or None if none are found
+        The exact values differ by at most so much; the step proves it.
+
+    Raises
+    ------
+    NotConverged
+    """
+    for leaps in (True, False):
+        values = settle(step, n, scale, title, leaps)
+        lower, upper = (_room(step, values, side, scale, may_go_on) for side in (-1, 1))
+        bounds = None if lower is None or upper is None else np.maximum(lower, upper)
+        # wide bounds around a wrong fixed point are right, but of no use
+        if not may_go_on or (bounds is not None and bounds.max() <= ENOUGH * scale):
+            break
+    return values, bounds
+
+
+def _room(
+    step: Step, values: NDArray[np.float64], side: int, scale: float, may_go_on: bool
+) -> NDArray[np.float64] | None:
+    """The bound on one side: below (-1) or above (1)."""
+    room, least = np.zeros(len(values)), 8 * UNIT * scale
+    for _ in range(TRIALS):
+        ends = values + side * room
+        changes, chances = step(ends, side)
+        excess = side * changes
+        # an upper end below 0 must fall, and a lower end above 0 must rise
+        fails = excess > 0
+        if may_go_on:
+            fails |= (excess >= 0) & (side * ends < 0)
+        if not fails.any():
+            return room
+        # more room for those that fail, and for all rounds before them
+        more = np.where(fails, 1.1 * np.maximum(excess, 0) + least, 0.0)
+        spread = solved(chances, more)
+        if spread is None or not (spread >= more).all():
+            # play may stay: ends there must be equal, or differ from 0 by enough
+            spread = np.where(fails, np.where(excess > 0, excess, least), 0.0)
+        room, least = room + spread, 2 * least
+        if not (room <= 4 * scale).all():
+            return None
+    return None
