@@ -240,10 +240,11 @@ def may_go_on(positions: Positions) -> bool:
     text = positions.text(place)
     if positions.game.endless != "draw":
         remedy = (
-            "such play is a draw with endless = 'draw'; otherwise count the rounds in a field, and "
-            "end the game"
+            "endless play can only be a draw here (endless = 'draw'); otherwise count the rounds "
+            "in a field, and end the game"
         )
-        if positions.kinds[place] == DEAL:
+        after = [target for _, _, target, _ in positions.outcomes(positions.first_choice[place])]
+        if (positions.kinds[[place, *after]] == DEAL).all():
             remedy = f"deal(s) yields nothing where all is dealt; {remedy}"
         raise EndlessPlay(
             f"{positions.title}: the players can go on for ever from {text}; {remedy}"

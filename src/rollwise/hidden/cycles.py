@@ -1,15 +1,16 @@
 """Values of rounds that can return to each other, with bounds that the rounds prove.
 
 The value of a round depends on those of the rounds after it. A *step* computes all of them from
-given values; the values of the game are a fixed point (Shapley 1953). Steps from 0 are the values
-of games that end in a draw after so many rounds. Newton's method takes fewer: it solves the linear
-equations in which all players go on as in this step (Pollatschek and Avi-Itzhak 1969). A leap that
-doesn't bring the values nearer to each other is not taken.
+given values; the values of the game are a fixed point (Shapley 1953). Steps from 0 give the values
+of games that end in a draw after so many rounds. Newton's method needs fewer steps: it solves the
+linear equations in which all players go on as in this step (Pollatschek and Avi-Itzhak 1969). It
+leaps only where the last step changed the values less than all before it.
 
 Endless play is a draw, worth 0. Then a fixed point is not enough for a proof, since a player may
 wait for ever at any value. By Everett ("Recursive games", 1957), numbers w are guaranteed if w is
 at most step(w) everywhere, and less where w is positive: w of the present round is a submartingale,
 which gains a fixed amount whenever it is positive. So it can't stay positive in endless play.
+Neither steps nor leaps find the right fixed point of every such game; then bounds are wide.
 """
 
 from __future__ import annotations

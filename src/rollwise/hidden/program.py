@@ -84,8 +84,10 @@ def response_rows(payoffs: Any, own: Seat, other: Seat) -> tuple[Any, Any]:
     return upper, equal
 
 
-def solve_program(tree: Tree) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Optimal strategies of both players, up to the tolerance of HiGHS.
+def solve_program(
+    tree: Tree, *, finely: bool = False
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Optimal strategies of both players, up to the tolerance of HiGHS: 1e-7, or `finely` 1e-10.
 
     Raises
     ------
@@ -108,7 +110,7 @@ def solve_program(tree: Tree) -> tuple[NDArray[np.float64], NDArray[np.float64]]
         b_eq=np.eye(1, equal.shape[0])[0],
         bounds=[(0, None)] * n + [(None, None)] * (columns - n),
         method="highs",
-        options=FINE,
+        options=FINE if finely else None,
     )
     if found.x is None:
         raise NotConverged(f"{tree.positions.title}: HiGHS found no answer: {found.message}")

@@ -68,7 +68,7 @@ class HiddenAnswer(Answer):
     """
 
     parts: list[tuple[Part, Part]] = field(kw_only=True, repr=False)
-    may_go_on: bool = field(kw_only=True, repr=False)
+    may_go_on: bool = field(kw_only=True, repr=False, default=False)
 
     @cached_property
     def _numbers(self) -> dict[int, int]:
@@ -546,12 +546,12 @@ class _Search:
             positions, low, high, method, _taken(stages), iterations, tree=tree, found=found
         )
 
-    def optimal(self, tree: Tree) -> tuple[str, Any, int]:
-        """The method, optimal strategies of a tree, and the iterations."""
+    def optimal(self, tree: Tree, *, finely: bool = False) -> tuple[str, Any, int]:
+        """The method, optimal strategies of a tree, and the iterations (see `solve_program`)."""
         is_rough = self.tolerance is not None and self.tolerance >= TOLERANCE
         if sum(seat.n_sequences for seat in tree.seats) <= MOST_FOR_PROGRAM and not is_rough:
             self._report("solving the linear program", 0, None)
-            return PROGRAM, solve_program(tree), 0
+            return PROGRAM, solve_program(tree, finely=finely), 0
         return "regret minimization", *minimize_regret(tree, *self._limits(TOLERANCE))
 
     def solve_together(
@@ -578,7 +578,7 @@ class _Search:
             new, links, steps = np.zeros(len(group)), list[tuple[int, int, float]](), steps + 1
             for number, one in enumerate(rounds):
                 tree = paying(number, values)
-                method, found, _ = self.optimal(tree)
+                method, found, _ = self.optimal(tree, finely=True)
                 new[number], _, chances = outcome(tree, found, None)
                 # the value of a round is its mover's, and a loss for the other player
                 pairs = chances.reshape(-1, 2).tolist()
@@ -613,7 +613,6 @@ class _Search:
                 break
         assert best is not None
         found, proofs = best
-        stages["certify"] = time.perf_counter()
         # the time and the steps of a group are those of its first round
         taken, middles = _taken(stages), np.array([(low + high) / 2 for low, high in proofs])
         answers = list[TreeAnswer]()
@@ -629,7 +628,7 @@ class _Search:
 
     def _guarded(self, *trees: Tree) -> Strategies:
         """The first player's optimal strategy in the first tree, and the second's in the last."""
-        found = [self.optimal(tree)[1] for tree in trees]
+        found = [self.optimal(tree, finely=True)[1] for tree in trees]
         return found[0][0], found[-1][1]
 
 

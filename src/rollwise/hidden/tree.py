@@ -106,7 +106,8 @@ class Tree:
         if less:
             payoffs -= less * self.masses
             extents += abs(less) * self.masses
-        payoffs[leaves] = self.masses[leaves] * (values[self.exits[leaves]] - less)
+        left = values - less if less else values  # fractions stay fractions
+        payoffs[leaves] = self.masses[leaves] * left[self.exits[leaves]]
         extents[leaves] = abs(payoffs[leaves])
         return replace(self, payoffs=payoffs, extents=extents)
 
