@@ -34,7 +34,7 @@ from rollwise.hidden.check import bounds
 from rollwise.hidden.learning import learn
 from rollwise.hidden.reading import read
 from rollwise.hidden.regret import minimize_regret_openly, open_game
-from rollwise.hidden.solving import together
+from rollwise.hidden.whole import together
 from rollwise.page.hidden import data_of as page_data
 
 GAMES = available(hidden=True)

@@ -14,7 +14,7 @@ from cli_runner import output, run
 
 from rollwise import AGAIN, DRAW, LOSE, PASS, WIN, Game, parameter, payoff, policy
 from rollwise.errors import EndlessPlay, RulesError
-from rollwise.hidden import cycles, load, save, solve, solving
+from rollwise.hidden import cycles, load, save, solve, whole
 from rollwise.hidden.check import bounds
 from rollwise.hidden.learning import learn, simulate
 from rollwise.hidden.program import solve_program
@@ -354,7 +354,7 @@ def test_waiting_for_ever_proves_no_gain(monkeypatch):
     assert len(positions.rounds) == 1
     patient = np.array([1.0, 1.0, 0.0, 0.0])  # the empty sequence, then wait, pass, take
     strategies = [(tree, (patient, np.ones(1)))]
-    ((low, _),) = solving.prove_together(positions, [0], strategies, {}, True)
+    ((low, _),) = whole.prove_together(positions, [0], strategies, {}, True)
     assert -6 <= low <= 0
     step = partial(one_step, tree, patient)
     room = cycles._room(step, np.array([2.0]), -1, 3.0, True)

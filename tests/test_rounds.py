@@ -20,12 +20,11 @@ from rollwise.games.liars_dice import LiarsDice
 from rollwise.games.mia import Mia
 from rollwise.hidden import load, save, solve, solving, verify
 from rollwise.hidden import rounds as room
-from rollwise.hidden.answer import OpenAnswer
+from rollwise.hidden.answer import OpenAnswer, TreeAnswer
 from rollwise.hidden.check import bounds
 from rollwise.hidden.learning import learn, simulate
 from rollwise.hidden.program import solve_program
 from rollwise.hidden.reading import DEAL, read
-from rollwise.hidden.solving import TreeAnswer
 from rollwise.hidden.tree import unfold
 from rollwise.page.hidden import data_of
 

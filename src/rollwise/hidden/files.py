@@ -32,9 +32,10 @@ from rollwise.graph.lotteries import pointers
 from rollwise.hidden.answer import Answer, OpenAnswer, Progress, StochasticAnswer
 from rollwise.hidden.check import UNIT, never_ends, proves_positions
 from rollwise.hidden.reading import DEAL, TOGETHER, Positions, read
-from rollwise.hidden.solving import HiddenAnswer, proved, solve
+from rollwise.hidden.solving import solve
 from rollwise.hidden.stochastic import Matrices, Plan
 from rollwise.hidden.tree import Seat, unfold
+from rollwise.hidden.whole import HiddenAnswer, proved
 from rollwise.hooks import InWords
 from rollwise.machine.atomic_files import path_of, write_atomically
 from rollwise.machine.parquet_files import read_parquet, require_parquet, write_parquet

@@ -25,8 +25,8 @@ from rollwise.hidden.answer import Answer, Progress, Situation
 from rollwise.hidden.check import may_go_on
 from rollwise.hidden.reading import DEAL, ENDED, TOGETHER, Positions, Round, read
 from rollwise.hidden.regret import average_of
-from rollwise.hidden.solving import HiddenAnswer, proved
 from rollwise.hidden.tree import Tree, unfold
+from rollwise.hidden.whole import HiddenAnswer, proved
 
 LIMIT = 3_000_000  # histories, unless a limit is given
 MOST_CHOICES = 10_000  # of a game; a longer one counts as endless

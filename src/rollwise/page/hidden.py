@@ -24,7 +24,7 @@ from rollwise.graph.naming import field_label
 from rollwise.hidden import Answer
 from rollwise.hidden.answer import TreeAnswer
 from rollwise.hidden.reading import Positions, named_fields, read
-from rollwise.hidden.solving import HiddenAnswer
+from rollwise.hidden.whole import HiddenAnswer
 from rollwise.page import HIDDEN_MODULES, assembled
 from rollwise.page.document import (
     MADE_BY,
