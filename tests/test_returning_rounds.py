@@ -15,10 +15,12 @@ from cli_runner import output, run
 from rollwise import AGAIN, DRAW, LOSE, PASS, WIN, Game, parameter, payoff, policy
 from rollwise.errors import EndlessPlay, RulesError
 from rollwise.hidden import cycles, load, save, solve, whole
+from rollwise.hidden.answer import TreeAnswer
 from rollwise.hidden.check import bounds
 from rollwise.hidden.learning import learn, simulate
 from rollwise.hidden.program import solve_program
 from rollwise.hidden.reading import read
+from rollwise.hidden.regret import uniform
 from rollwise.hidden.tree import unfold
 
 seeded = partial(random.Random)  # rules that name a generator of random numbers are refused
@@ -149,6 +151,11 @@ class Shortened(Game):
                 yield weight, then, Counted(*after, s.left - 1, s.mover ^ (then == PASS))
             else:
                 yield weight, payoff(self.at_last * (1 - 2 * s.mover)), s
+
+    @policy
+    def first(self, s):
+        """Always the first action."""
+        return 0
 
 
 def whole_bounds(game: Game) -> tuple[float, float]:
@@ -484,3 +491,27 @@ def test_commands_show_returning_rounds(tmp_path, monkeypatch):
     refused = run("export", "match.py", "--to", "efg", "--out", "match.efg")
     assert refused.returncode == 2
     assert "count the rounds in a field" in refused.stderr
+
+
+def test_policies_are_worth_as_much_as_between_shortened_games():
+    def whole(seed: int, at_last: int) -> TreeAnswer:
+        tree = unfold(read(Shortened(seed, 4, at_last)), limit=100_000)
+        found = tuple(uniform(seat) for seat in tree.seats)
+        return TreeAnswer(tree.positions, 0, 0, "", {}, tree=tree, found=found)
+
+    narrow = 0
+    for seed, answer in solved_games(range(25)):
+        low, high = whole(seed, -4), whole(seed, 4)
+        for names in (("random", "random"), ("first", "random"), ("random", "first")):
+            value, bound = answer.evaluate(names)
+            ends = low.evaluate(names)[0], high.evaluate(names)[0]
+            assert ends[0] - 1e-9 <= value <= ends[1] + 1e-9
+            assert bound < 1e-9
+            narrow += ends[1] - ends[0] < 0.1
+        for seat, pair in ((0, (low, high)), (1, (high, low))):
+            for name in ("random", "first"):
+                value, bound = answer.best_response(name, seat)
+                ends = tuple(one.best_response(name, seat)[0] for one in pair)
+                assert ends[0] - 1e-9 <= value <= ends[1] + 1e-9
+                assert bound < 1e-9
+    assert narrow > 10

@@ -392,6 +392,28 @@ class TreeAnswer(Answer):
         """The chance that each of the rounds that follow begins, with each player as its mover."""
         return exits_of(self.tree, *self._views[0])
 
+    def may_follow(self, free: int | None) -> tuple[bool, NDArray[np.bool_]]:
+        """Whether play can end in the round, and for each next round whether it can begin.
+
+        Parameters
+        ----------
+        free : int, optional
+            A player who may take any action.
+
+        Returns
+        -------
+        over : bool
+        begin : (2 * n_exits,) bool
+            As `exit_chances`.
+        """
+        tree, plans = self.tree, list(self._views[0])
+        if free is not None:
+            plans[free] = np.ones(tree.seats[free].n_sequences)
+        can = (plans[0][tree.rows] > 0) & (plans[1][tree.columns] > 0) & (tree.masses > 0)
+        begin = np.zeros(2 * len(self.positions.exits or ()), bool)
+        begin[tree.exits[can & (tree.exits >= 0)]] = True
+        return bool((can & (tree.exits < 0)).any()), begin
+
     @property
     def n_situations(self) -> int:
         return sum(len(seat.parents) for seat in self.tree.seats)

@@ -29,6 +29,7 @@ STOP = 4e-15  # change of a step, as a part of the largest payoff, in which valu
 ENOUGH = 1e-6  # the same, where steps bring no smaller one
 STEPS, LEAPS, PATIENCE = 20_000, 100, 20
 TRIALS = 60  # of a wider bound
+LASTS = 0.999  # a chance near 1 to play on
 
 # From values, all for one player, and a side: the changes of the values, and a sparse matrix with
 # the chance that each round is the next one after each round. Side -1 gives lower bounds on the
@@ -128,7 +129,7 @@ def _room(
 ) -> NDArray[np.float64] | None:
     """The bound on one side: below (-1) or above (1)."""
     room, least = np.zeros(len(values)), 8 * UNIT * scale
-    for _ in range(TRIALS):
+    for trial in range(TRIALS):
         ends = values + side * room
         changes, chances = step(ends, side)
         excess = side * changes
@@ -140,9 +141,10 @@ def _room(
             return room
         # more room for those that fail, and for all rounds before them
         more = np.where(fails, 1.1 * np.maximum(excess, 0) + least, 0.0)
-        spread = solved(chances, more)
-        if spread is None or not (spread >= more).all():
-            # play may stay: ends there must be equal, or differ from 0 by enough
+        # if play can stay, in every second trial as if it were to end
+        spread = solved(LASTS * chances if trial % 2 else chances, more)
+        if spread is None or not ((more <= spread) & (spread <= scale)).all():
+            # ends must be equal where play stays, or differ from 0 by enough
             spread = np.where(fails, np.where(excess > 0, excess, least), 0.0)
         room, least = room + spread, 2 * least
         if not (room <= 4 * scale).all():

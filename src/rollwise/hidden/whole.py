@@ -172,6 +172,29 @@ class HiddenAnswer(Answer):
         self._fold(worth, proved=False)
         return replace(self, parts=[(a, b) for a, b in parts], **self._proved_by(names))
 
+    def unending(self, responder: int | None = None) -> NDArray[np.bool_] | None:
+        if not self.may_go_on:
+            return None
+        ends = np.zeros((len(self.parts), 2), bool)  # by round and mover
+        links = list[tuple[tuple[int, int], tuple[int, int]]]()
+        for k, pair in enumerate(self.parts):
+            after = exits_of(self.positions.rounds[k])
+            for mover, part in enumerate(pair):
+                assert isinstance(part, TreeAnswer)  # rounds that return have lists of histories
+                free = None if responder is None else responder ^ mover
+                over, begin = part.may_follow(free)
+                ends[k, mover] = over
+                links += [
+                    ((k, mover), (after[n // 2], n % 2 ^ mover)) for n in np.flatnonzero(begin).tolist()
+                ]
+        # play can end where a round can follow in which it can
+        while new := [one for one, next_one in links if ends[next_one] and not ends[one]]:
+            ends[tuple(zip(*new, strict=True))] = True
+        found = np.zeros((len(self.positions.states), 2), bool)
+        for k, one in enumerate(self.positions.rounds):
+            found[one.places[0]] = ~ends[k]
+        return found
+
     @property
     def work_of_ranges(self) -> int:
         # where players can wait for ever, not all optimal strategies of a round are optimal
