@@ -35,6 +35,7 @@ LASTS = 0.999  # a chance near 1 to play on
 # the chance that each round is the next one after each round. Side -1 gives lower bounds on the
 # changes, and 1 upper ones.
 Step = Callable[[NDArray[np.float64], int], tuple[NDArray[np.float64], Any]]
+Widen = Callable[[Any, NDArray[np.float64]], NDArray[np.float64] | None]
 
 
 def settle(step: Step, n: int, scale: float, title: str, leaps: bool) -> NDArray[np.float64]:
@@ -127,9 +128,23 @@ def enclosed(
 def _room(
     step: Step, values: NDArray[np.float64], side: int, scale: float, may_go_on: bool
 ) -> NDArray[np.float64] | None:
-    """The bound on one side: below (-1) or above (1)."""
+    """The bound on one side, below (-1) or above (1): the narrowest of three ways to find one."""
+    best: NDArray[np.float64] | None = None
+    for widen in (_by_chances, _by_less, _by_all):
+        room = _widened(step, values, side, scale, may_go_on, widen)
+        if room is not None and (best is None or room.max() < best.max()):
+            best = room
+        if best is not None and best.max() <= ENOUGH * scale:
+            break
+    return best
+
+
+def _widened(
+    step: Step, values: NDArray[np.float64], side: int, scale: float, may_go_on: bool, widen: Widen
+) -> NDArray[np.float64] | None:
+    """The bound on one side, wider in each trial; None if none is found."""
     room, least = np.zeros(len(values)), 8 * UNIT * scale
-    for trial in range(TRIALS):
+    for _ in range(TRIALS):
         ends = values + side * room
         changes, chances = step(ends, side)
         excess = side * changes
@@ -139,10 +154,8 @@ def _room(
             fails |= (excess >= 0) & (side * ends < 0)
         if not fails.any():
             return room
-        # more room for those that fail, and for all rounds before them
         more = np.where(fails, 1.1 * np.maximum(excess, 0) + least, 0.0)
-        # if play can stay, in every second trial as if it were to end
-        spread = solved(LASTS * chances if trial % 2 else chances, more)
+        spread = widen(chances, more)
         if spread is None or not ((more <= spread) & (spread <= scale)).all():
             # ends must be equal where play stays, or differ from 0 by enough
             spread = np.where(fails, np.where(excess > 0, excess, least), 0.0)
@@ -150,3 +163,21 @@ def _room(
         if not (room <= 4 * scale).all():
             return None
     return None
+
+
+# Three ways to widen bounds, from the next rounds' chances and the need of the rounds that fail.
+
+
+def _by_chances(chances: Any, more: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    """Also those of the rounds before them, as far as play leads there."""
+    return solved(chances, more)
+
+
+def _by_less(chances: Any, more: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    """The same, as if play that can stay were to end."""
+    return solved(LASTS * chances, more)
+
+
+def _by_all(chances: Any, more: NDArray[np.float64]) -> NDArray[np.float64]:
+    """All alike: where play stays, ends that were equal stay equal."""
+    return np.full(len(more), more.max())

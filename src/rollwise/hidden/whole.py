@@ -185,7 +185,8 @@ class HiddenAnswer(Answer):
                 over, begin = part.may_follow(free)
                 ends[k, mover] = over
                 links += [
-                    ((k, mover), (after[n // 2], n % 2 ^ mover)) for n in np.flatnonzero(begin).tolist()
+                    ((k, mover), (after[n // 2], n % 2 ^ mover))
+                    for n in np.flatnonzero(begin).tolist()
                 ]
         # play can end where a round can follow in which it can
         while new := [one for one, next_one in links if ends[next_one] and not ends[one]]:
