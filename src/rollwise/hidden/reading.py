@@ -363,6 +363,11 @@ def action_name(game: Game, action: int, state: Any) -> str:
     return str(named.get(action) or game.action_text(state, action) or action)
 
 
+def policy_names(game: Game) -> list[str]:
+    """The policies of a game by name."""
+    return ["optimal", "random", *type(game).policies()]
+
+
 def require_class(game: Game) -> None:
     """Refuse games that this room can't solve, in one line with an alternative.
 
