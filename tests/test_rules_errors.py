@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 import json
 import re
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import polars as pl
 import pytest
 from cli_runner import output, refusal, run
 
@@ -44,6 +46,7 @@ from rollwise.games import available, find
 from rollwise.games.craps import Craps
 from rollwise.games.pig import Pig, Piglet
 from rollwise.games.super_six import SuperSix
+from rollwise.graph.naming import OF_SEATS, OF_THROWS, reserved_names
 from rollwise.kernels import explore
 from rollwise.machine.switches import jit_disabled
 
@@ -364,6 +367,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 import numpy as np
+import polars as pl
 
 from rollwise import AGAIN, PASS, WIN, Game
 
@@ -1020,3 +1024,93 @@ def test_loops_that_end_in_their_first_round_are_told(tmp_path):
     goes_on = "    for one in faces:\n        if one == 9:\n            continue\n"
     (tmp_path / "once.py").write_text(text.replace("    for one in faces:\n", goes_on))
     assert "loops:" not in output("check", f"{tmp_path / 'once.py'}:Own")
+
+
+# ---- names of fields that are columns of tables
+
+
+def with_field(
+    name: str, *, has_throws: bool = False, column: dict[str, str] | None = None
+) -> Game:
+    """A count-down by 1 or 2, whose field has a given name."""
+    kind = NamedTuple("Count", [(name, int), ("turns", int)])
+
+    class CountDown(Game):
+        players = 1
+        column_names = column or {}
+
+        def start(self):
+            return kind(5, 0)
+
+        def actions(self, s, *throw):
+            return (1, 2)
+
+        def outcomes(self, s, *given):
+            left = s[0] - given[-1]
+            for face in (0, 1):
+                over = left - face <= 0
+                then = (WIN if left == face else LOSE) if over else AGAIN
+                yield 1, then, kind(max(left - face, 0), s.turns + 1)
+
+    if has_throws:
+        CountDown.throws = lambda self, s: iter([(1, 1), (1, 2)])
+    return CountDown()
+
+
+def refused_name(game: Game, name: str) -> dict[str, str]:
+    """The column names that the refusal of a field proposes."""
+    with pytest.raises(RulesError) as caught:
+        solve(game)
+    told = str(caught.value)
+    assert f"the field {name!r} of the state has the name of" in told
+    return ast.literal_eval(re.search(r"column_names = (\{.*\})$", told)[1])
+
+
+@pytest.mark.parametrize("name", reserved_names(2, has_throws=True))
+@pytest.mark.parametrize("method", [None, "exact", "sampled", "linear-programming"])
+def test_a_reserved_name_of_a_field_is_refused_with_a_remedy(name, method):
+    """The proposed name of the column is that of no column, whatever the method adds."""
+    has_throws = name in OF_THROWS
+    remedy = refused_name(with_field(name, has_throws=has_throws), name)
+    assert [*remedy] == [name]
+    game = with_field(name, has_throws=has_throws, column=remedy)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CompileWarning)
+        solution = solve(game, **({} if method is None else {"method": method}))
+    table = solution.table()
+    assert table.columns[0] == remedy[name]
+    assert set(table[remedy[name]]) <= set(range(6))
+    assert set(table.columns[2:]) <= set(reserved_names(2, has_throws=True))
+
+
+@pytest.mark.parametrize("word", OF_SEATS)
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_a_tuple_with_the_name_of_the_results_of_seats(word, players):
+    """The table of three showed their chances in the place of the fields."""
+    kind = NamedTuple("Scores", [(word, tuple), ("turns", int)])
+
+    class Race(Game):
+        column_names: ClassVar = {}
+
+        def start(self):
+            return kind((0,) * players, 0)
+
+        def actions(self, s):
+            return (1, 2)
+
+        def outcomes(self, s, action):
+            for face in (0, 1):
+                after = s[0][0] + action + face
+                yield 1, WIN if after >= 4 else PASS, kind((*s[0][1:], after), 0)
+
+    Race.players = players
+    if players > 2:
+        Race.column_names = refused_name(Race(), f"{word}.0")
+    table = solve(Race()).table()
+    names = [Race.column_names.get(f"{word}.{k}", f"{word}.{k}") for k in range(players)]
+    assert all(table[name].dtype == pl.Int32 for name in names)
+
+
+def test_names_given_to_columns_stay_beside_the_proposed_ones():
+    game = with_field("left", column={"left": "value", "turns": "moves"})
+    assert refused_name(game, "value") == {"left": "own_value", "turns": "moves"}
