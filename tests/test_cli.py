@@ -560,8 +560,19 @@ def test_a_game_without_any_choice_needs_no_policy():
     assert alone == output("evaluate", "craps", "--policy", "optimal", "--json")
     words = ("left-center-right", "chips=1", "--games", "20", "--seed", "1")
     assert "optimal first, optimal second: 20 games" in output("simulate", *words)
-    for command in (("evaluate", "piglet"), ("simulate", "kuhn-poker"), ("evaluate", "yahtzee")):
-        assert "Missing option '--policy': optimal, random" in refusal(*command)
+    for command in (("evaluate", "piglet"), ("evaluate", "yahtzee")):
+        assert "Missing option '--policy': optimal, random, longest" in refusal(*command)
+
+
+@pytest.mark.parametrize("command", ["simulate", "evaluate"])
+@pytest.mark.parametrize("game", ["kuhn-poker", "mia", "simultaneous-pig"])
+def test_the_policies_told_of_hidden_games_are_taken(command, game):
+    told = refusal(command, game).partition("'--policy': ")[2].strip()
+    names = re.split(", | or ", told)
+    assert {"optimal", "random"} <= {*names}
+    assert "longest" not in names
+    for name in names:
+        output(command, game, "--policy", name, *(("--games", "2") * (command == "simulate")))
 
 
 STALLING = """

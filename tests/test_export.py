@@ -18,7 +18,7 @@ from cli_runner import output
 from little_games import Ladder, Shortest
 
 import rollwise
-from rollwise import AGAIN, DRAW, END, LOSE, PASS, PASS_BACK, WIN, Game, parameter, payoffs
+from rollwise import AGAIN, DRAW, END, LOSE, PASS, PASS_BACK, WIN, Game, parameter, payoff, payoffs
 from rollwise.answer.evaluation import best_response, best_responses, respond_to_all
 from rollwise.answer.references import Policies
 from rollwise.answer.solve import solve
@@ -118,6 +118,62 @@ def test_queries_of_games_with_endless_play(tmp_path):
         assert 'share"}max=? [F' not in path.read_text()
         export(solve(Hesitant(endless="draw")), path, form)
         assert "go on for ever, which is a draw: queries count it as no win" in path.read_text()
+
+
+@dataclass(frozen=True)
+class Wager(Game):
+    """A roll for a stake, or, if `waits`, none for ever."""
+
+    players: ClassVar = 1
+    endless: ClassVar = "draw"
+    waits: bool = parameter(False)
+
+    def start(self):
+        return Place(0)
+
+    def actions(self, s):
+        return (0, 1) if self.waits else (1,)
+
+    def outcomes(self, s, action):
+        if action == 0:
+            yield 1, AGAIN, s
+        else:
+            yield 2, payoff(2.5), s
+            yield 1, payoff(-1.5), s
+
+
+def test_exports_tell_how_values_of_models_differ(tmp_path):
+    """Payoffs above the smallest one, and endless play without a question that counts it."""
+    path, game = tmp_path / "model.umb", Wager()
+    (raised,) = export(solve(game), path, "umb")
+    less = float(re.search(r"raised by (\S+),", raised)[1])
+    assert solve(find(path)()).value - less == pytest.approx(solve(game).value)
+    told = export(solve(Wager(waits=True)), path, "umb")
+    assert len(told) == 2
+    asked = dict(word.split("=") for word in re.findall(r"\w+=\w+", told[1]))
+    assert solve(find(path)(**asked)).win_probability == pytest.approx(2 / 3)
+    (lost,) = export(solve(Hesitant(endless="lose")), path, "umb")
+    assert "which is a loss" in lost
+    assert "no question" not in lost
+    (drawn,) = export(solve(Hesitant()), tmp_path / "model.prism", "prism")
+    assert "no question about the model counts it so" in drawn
+    assert "goal=" not in drawn  # rollwise reads no such files
+    assert export(solve(Pig(target=9)), path, "umb") == []
+
+
+def test_the_command_prints_how_values_of_models_differ(tmp_path):
+    (tmp_path / "own.py").write_text(
+        "from rollwise.games.pig import Pig\nfrom rollwise import WIN, payoff\n\n\n"
+        "class Own(Pig):\n"
+        "    def outcomes(self, s, action):\n"
+        "        for weight, then, after in super().outcomes(s, action):\n"
+        "            yield weight, payoff(3) if then == WIN else then, after\n"
+    )
+    words = ("export", f"{tmp_path / 'own.py'}:Own", "target=9", "--to", "umb", "--out")
+    said = output(*words, str(tmp_path / "m.umb"))
+    assert "  payoffs are raised by 3, as models have no negative rewards" in said
+    note = json.loads(output(*words, str(tmp_path / "m.umb"), "--json"))["note"]
+    assert note.startswith("payoffs are raised by 3,")
 
 
 @pytest.mark.slow

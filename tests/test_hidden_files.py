@@ -169,6 +169,8 @@ def test_learned_strategies_get_better_and_are_proved(tmp_path):
     assert "no hidden fields" in refusal("learn", "simultaneous-pig", "--games", "5")
     large = refusal("learn", "liars-dice", "--games", "5", "--max-states", "5000")
     assert "more than 5,000 histories" in large
+    heading, page = re.search(r"see '(.*)' in (docs/.*md)", large).groups()
+    assert f"## {heading}\n" in (Path(__file__).parent.parent / page).read_text()
 
 
 def test_check_tries_the_policies_of_the_rules(tmp_path):

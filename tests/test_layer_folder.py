@@ -21,8 +21,9 @@ from stakes import Gammons
 from rollwise.answer import found_states
 from rollwise.answer.found_states import FoundStates, identity_of
 from rollwise.answer.layer_folder import LayerFolder, open_folder
+from rollwise.answer.load import load
 from rollwise.answer.solve_by_layers import solve_by_layers
-from rollwise.answer.verify import load, verify_layers
+from rollwise.answer.verify import verify_layers
 from rollwise.errors import RefusedFile, SolutionFileError, UnknownState, UsageError
 from rollwise.game import Game
 from rollwise.games.pig import Pig

@@ -14,6 +14,7 @@ from cli_runner import output, run
 from scipy.optimize import linprog
 
 from rollwise import AGAIN, DRAW, LOSE, PASS, WIN, Game, parameter, payoff, policy
+from rollwise.games import mia
 from rollwise.games.kuhn_poker import KuhnPoker
 from rollwise.games.leduc_poker import LeducPoker
 from rollwise.games.liars_dice import LiarsDice
@@ -341,35 +342,49 @@ def test_a_match_of_liars_dice_ends_with_its_rounds():
     assert low - 1e-9 <= alone.value <= high + 1e-9
 
 
-def mia_claims() -> dict[int, float]:
-    """The thrower's value after each claim with a life each, by programs written for Mia alone.
+@cache
+def mia_claims(mine: int = 1, theirs: int = 1, costs: int = 1) -> dict[int, float]:
+    """The thrower's value after each claim, 0 for none, by programs written for Mia alone.
 
     ``mass[d, c]`` is the chance of the throw d and the claim c. The other player calls or believes,
-    whichever is worse for the thrower; the believer is the thrower against the claim c.
+    whichever is worse for the thrower; the believer is the thrower against the claim c. Who calls a
+    true Mia loses `costs` of the lives. The loser of a life begins the next round.
     """
     pairs = [10 * high + low for high in range(2, 7) for low in range(1, high)]
     order = [*pairs[1:], *(11 * face for face in range(1, 7)), pairs[0]]
     chances = np.array([1 if throw % 11 == 0 else 2 for throw in order]) / 36
-    values: dict[int, float] = {}
     n = len(order)
+    lost = -1.0 if mine == 1 else mia_claims(mine - 1, theirs, costs)[0]
+
+    def gained(lives: int) -> float:
+        return 1.0 if lives >= theirs else -mia_claims(theirs - lives, mine, costs)[0]
+
+    values: dict[tuple[int, int, int], float] = {}
+    sides = {(mine, theirs): (lost, gained(1), gained(costs))}
+    if mine != theirs:  # the believer is the thrower, with the lives exchanged
+        swapped = -1.0 if theirs == 1 else mia_claims(theirs - 1, mine, costs)[0]
+        wins = [1.0 if k >= mine else -mia_claims(mine - k, theirs, costs)[0] for k in (1, costs)]
+        sides[theirs, mine] = (swapped, *wins)
     for last in range(n - 2, -2, -1):
         claims = range(last + 1, n)
         m = len(claims)
-        rows, equal = [], np.zeros((n, n * m + m))
-        for k, claim in enumerate(claims):
-            called, believed = np.zeros(n * m + m), np.zeros(n * m + m)
-            called[n * m + k] = believed[n * m + k] = 1
-            for throw in range(n):
-                called[throw * m + k] = -1 if throw >= claim else 1
-                believed[throw * m + k] = values.get(order[claim], np.inf)
-                equal[throw, throw * m + k] = 1
-            rows += [called] if claim == n - 1 else [called, believed]
-        found = linprog(
-            np.append(np.zeros(n * m), -np.ones(m)), np.array(rows), np.zeros(len(rows)), equal,
-            chances, [(0, None)] * (n * m) + [(None, None)] * m,
-        )  # fmt: skip
-        values[order[last] if last >= 0 else 0] = -found.fun
-    return values
+        for (own, other), (lie, won, won_by_mia) in sides.items():
+            rows, equal = [], np.zeros((n, n * m + m))
+            for k, claim in enumerate(claims):
+                called, believed = np.zeros(n * m + m), np.zeros(n * m + m)
+                called[n * m + k] = believed[n * m + k] = 1
+                for throw in range(n):
+                    true = won_by_mia if claim == n - 1 else won
+                    called[throw * m + k] = -true if throw >= claim else -lie
+                    believed[throw * m + k] = values.get((other, own, order[claim]), np.inf)
+                    equal[throw, throw * m + k] = 1
+                rows += [called] if claim == n - 1 else [called, believed]
+            found = linprog(
+                np.append(np.zeros(n * m), -np.ones(m)), np.array(rows), np.zeros(len(rows)), equal,
+                chances, [(0, None)] * (n * m) + [(None, None)] * m,
+            )  # fmt: skip
+            values[own, other, order[last] if last >= 0 else 0] = -found.fun
+    return {claim: v for (own, other, claim), v in values.items() if (own, other) == (mine, theirs)}
 
 
 def test_mia_has_the_values_of_programs_written_for_it_alone():
@@ -382,6 +397,30 @@ def test_mia_has_the_values_of_programs_written_for_it_alone():
     # in the first round no optimal strategy claims less than 52, and the least is never called
     first = [one for one in answer.situations() if one.round == 0]
     assert all(sum(one.probabilities[:6]) == 0 for one in first if one.seat == 0)
+
+
+@pytest.mark.parametrize(("lives", "costs"), [(2, 1), (2, 2), (3, 2)])
+def test_who_calls_a_true_mia_may_lose_more_lives(lives, costs):
+    answer = solve(Mia(lives=lives, mia_costs=costs))
+    assert answer.value == pytest.approx(mia_claims(lives, lives, costs)[0], abs=1e-8)
+    assert ("mia_costs=2" in answer.positions.title) is (costs == 2)
+
+
+def test_a_true_mia_costs_what_the_rules_say():
+    """The lives after it, of the caller who is the mover; never less than none."""
+    game = Mia(lives=3, mia_costs=2)
+    (after,) = game.outcomes(mia.Cup(21, 21, True, 3, 3), mia.CALL)
+    assert after[1:] == (AGAIN, mia.Cup(0, 0, False, 1, 3))
+    for dice, claim in ((66, 65), (21, 66)):  # a claim that is true, but is no Mia
+        ((_, then, state),) = game.outcomes(mia.Cup(dice, claim, True, 3, 3), mia.CALL)
+        assert (then, state) == (AGAIN, mia.Cup(0, 0, False, 2, 3))
+    # a lie costs one life
+    ((_, then, state),) = game.outcomes(
+        mia.Cup(66, 21, True, 3, 3), mia.CALL
+    )  # a lie costs one life
+    assert (then, state) == (PASS, mia.Cup(0, 0, False, 2, 3))
+    ((_, then, _),) = game.outcomes(mia.Cup(21, 21, True, 1, 3), mia.CALL)
+    assert then == LOSE
 
 
 @pytest.mark.parametrize("game", [KuhnPoker(), LeducPoker(), LiarsDice()], ids=repr)

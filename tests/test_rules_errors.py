@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 import json
 import re
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import polars as pl
 import pytest
 from cli_runner import output, refusal, run
 
@@ -31,7 +33,7 @@ from rollwise import (
     solve_by_layers,
     won_by,
 )
-from rollwise.analysis.findings import oddities
+from rollwise.analysis.findings import Steps, oddities
 from rollwise.builders import CompileWarning
 from rollwise.errors import (
     ChanceWarning,
@@ -40,10 +42,11 @@ from rollwise.errors import (
     RulesError,
     TooManyStates,
 )
-from rollwise.games import find
+from rollwise.games import available, find
 from rollwise.games.craps import Craps
 from rollwise.games.pig import Pig, Piglet
 from rollwise.games.super_six import SuperSix
+from rollwise.graph.naming import OF_SEATS, OF_THROWS, reserved_names
 from rollwise.kernels import explore
 from rollwise.machine.switches import jit_disabled
 
@@ -364,6 +367,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 import numpy as np
+import polars as pl
 
 from rollwise import AGAIN, PASS, WIN, Game
 
@@ -473,7 +477,7 @@ def test_a_part_of_a_tuple_may_never_change():
     """Where other parts do, the tuple is needed."""
     graph = solve(OpenDice()).graph
     assert (graph.fields[:, 0] == 0).all()
-    assert oddities(graph) == []
+    assert oddities(Steps.of_graph(graph, OpenDice())) == []
     texts = [finding.text for finding in check(OpenDice()).findings]
     assert "every field takes more than one value" in texts
 
@@ -518,7 +522,8 @@ def test_nothing_is_said_of_sound_rules(tmp_path):
     assert json.loads(done.stdout)["check"] == []
     assert done.stderr == ""
     for sound in (Pig(10), Piglet(), SuperSix(5), Craps()):
-        assert oddities(build(sound, mode="interpreted")) == []
+        graph = build(sound, mode="interpreted")
+        assert oddities(Steps.of_graph(graph, sound)) == []
 
 
 @pytest.mark.parametrize(
@@ -840,3 +845,272 @@ def test_parameters_need_no_decorator():
         Race().laps = 4
     with pytest.raises(ParameterError, match="laps must be"):
         Race(0)
+
+
+# ---- games with hidden dice or simultaneous choices have the findings of other games
+
+BLUFF = '''
+from typing import NamedTuple
+from rollwise import AGAIN, LOSE, PASS, WIN, Game
+
+
+class Cup(NamedTuple):
+    die: int
+    bid: int
+    lives: int
+    theirs: int
+
+
+class Bluff(Game):
+    """A die under a cup, a bid, and a call that costs a life."""
+
+    def start(self):
+        return Cup(0, 0, 5, 5)
+
+    def deal(self, s):
+        if s.die == 0:
+            for face in range(1, 7):
+                yield 1, s._replace(die=face)
+
+    def hidden(self, s):
+        return ("die",) if s.bid else ()
+
+    def actions(self, s):
+        return (0,) if s.bid else (11, 12)
+
+    def outcomes(self, s, action):
+        if not s.bid:
+            yield 1, PASS, Cup(s.die, action, s.theirs, s.lives)
+        elif s.die < 3 * (s.bid - 10):
+            after = Cup(0, 0, s.theirs - 1, s.lives)
+            yield 1, PASS if s.theirs > 1 else WIN, after
+        else:
+            after = Cup(0, 0, s.lives - 1, s.theirs)
+            yield 1, AGAIN if s.lives > 1 else LOSE, after
+'''
+
+TOGETHER = '''
+from typing import NamedTuple
+from rollwise import AGAIN, LOSE, WIN, Game
+
+
+class Match(NamedTuple):
+    mine: int
+    theirs: int
+
+
+class Pennies(Game):
+    """Two show pennies, and the first to two points wins."""
+
+    def start(self):
+        return Match(0, 0)
+
+    def together(self, s):
+        return (0, 1), (0, 1)
+
+    def outcomes(self, s, both):
+        alike = both[0] == both[1]
+        for chance, gain in ((0.5, 1), (0.5, 2)):
+            after = Match(s.mine + alike * gain, s.theirs + (not alike) * gain)
+            yield chance, WIN if after.mine > 1 else LOSE if after.theirs > 1 else AGAIN, after
+'''
+
+
+@pytest.mark.parametrize(
+    ("rules", "old", "new", "level", "said"),
+    [
+        (BLUFF, "", "", "ok", "every field takes more than one value"),
+        (
+            *(BLUFF, "yield 1, s._replace(die=face)"),
+            "yield 1, s._replace(die=face)\n                return",
+            *("warning", r"loops: deal\(\) gives the first face of its loop alone \(line \d+\)"),
+        ),
+        (
+            *(BLUFF, "yield 1, s._replace(die=face)", "return [(1, s._replace(die=face))]"),
+            *("warning", r"loops: deal\(\) gives the first face of its loop alone"),
+        ),
+        (
+            *(BLUFF, "action, s.theirs, s.lives)", "action, s.lives, s.theirs)"),
+            *("warning", "fields: a PASS leaves the field theirs where it is"),
+        ),
+        (
+            *(
+                BLUFF,
+                "range(1, 7):\n                yield 1",
+                "range(1, 7):\n                yield 0.15",
+            ),
+            *("warning", r"chances: .*die=0, bid=0.* with deal\(\) add up to 0.9, not to 1"),
+        ),
+        (
+            *(BLUFF, "def actions", "action_texts = 1\n\n    def actions"),
+            *("warning", "names: no rule reads action_texts; did you mean action_text"),
+        ),
+        (
+            *(BLUFF, "PASS", "AGAIN"),
+            *("warning", "turns: only the first player moves"),
+        ),
+        (TOGETHER, "", "", "ok", "every field takes more than one value"),
+        (
+            *(TOGETHER, "(0.5, 2)", "(0.25, 2)"),
+            *("warning", "chances: .*mine=0, theirs=0 with the actions 0 and 0 add up to 0.75"),
+        ),
+        (
+            *(TOGETHER, "(not alike) * gain", "0"),
+            *("warning", "fields: the field theirs is 0 in every state; leave it out"),
+        ),
+        (
+            *(TOGETHER, "WIN if after.mine > 1 else LOSE", "DRAW if after.mine > 1 else DRAW"),
+            *("warning", "stakes: every play that ends is drawn, whatever is done"),
+        ),
+    ],
+)
+def test_findings_about_hidden_games(tmp_path, rules, old, new, level, said):
+    """One path with other games: the same texts, about deals and pairs of actions too."""
+    text = rules.replace(old, new) if old else rules
+    (tmp_path / "own.py").write_text(text.replace("AGAIN,", "AGAIN, DRAW,", 1))
+    found = json.loads(run("check", "own.py", "--json", cwd=tmp_path).stdout)["findings"]
+    lines = [f"{one['level']} {one['topic']}: {one['text']}" for one in found]
+    assert any(re.search(f"^{level} .*{said}|^{level} {said}", line) for line in lines), lines
+    if level == "ok":
+        assert {one["level"] for one in found} == {"ok"}
+
+
+@pytest.mark.parametrize("name", sorted(available(hidden=True).keys() - available().keys()))
+def test_hidden_games_of_the_gallery_have_no_findings(name):
+    found = json.loads(output("check", name, "--json"))["findings"]
+    assert {one["level"] for one in found} == {"ok"}, found
+
+
+class Phases(NamedTuple):
+    asks: int
+    mine: int
+    rival: int
+
+
+class Phased(Game):
+    """A turn in two parts; its end may set the rival's field, and forgets the exchange."""
+
+    def start(self):
+        return Phases(0, 0, 30)
+
+    def actions(self, s):
+        return (1, 2)
+
+    def outcomes(self, s, action):
+        if not s.asks:
+            yield 1, AGAIN, Phases(1, s.mine, s.rival)
+        for face in (1, 2, 3) if s.asks else ():
+            after = s.mine + face * action
+            rival = 40 if after == 4 else s.rival
+            yield 1, WIN if after > 9 else PASS, Phases(0, after, rival)
+
+
+def test_a_field_that_tells_the_parts_of_a_turn_is_no_seat():
+    """It changes at every PASS like the seat of the mover, but also within a turn."""
+    assert "a PASS leaves the field rival where it is" in str(check(Phased()))
+
+
+def test_loops_that_end_in_their_first_round_are_told(tmp_path):
+    """Also in helpers, and where the rules have an error; a search that goes on isn't told."""
+    loop = "for face in range(1, 3 + action):"
+    game = own(tmp_path, loop, f"{loop}\n            if face == 9:\n                break")
+    assert "loops:" not in output("check", game)
+    text = Path(game.partition(":")[0]).read_text()
+    first = "def first(faces):\n    for one in faces:\n        return one\n\n\n"
+    text = first + text.replace("range(1, 3 + action)", "range(1, 3 + first((action,)))")
+    (tmp_path / "once.py").write_text(text)
+    said = output("check", f"{tmp_path / 'once.py'}:Own")
+    assert "loops: first() gives the first one of its loop alone (line 2)" in said
+    goes_on = "    for one in faces:\n        if one == 9:\n            continue\n"
+    (tmp_path / "once.py").write_text(text.replace("    for one in faces:\n", goes_on))
+    assert "loops:" not in output("check", f"{tmp_path / 'once.py'}:Own")
+
+
+# ---- names of fields that are columns of tables
+
+
+def with_field(
+    name: str, *, has_throws: bool = False, column: dict[str, str] | None = None
+) -> Game:
+    """A count-down by 1 or 2, whose field has a given name."""
+    kind = NamedTuple("Count", [(name, int), ("turns", int)])
+
+    class CountDown(Game):
+        players = 1
+        column_names = column or {}
+
+        def start(self):
+            return kind(5, 0)
+
+        def actions(self, s, *throw):
+            return (1, 2)
+
+        def outcomes(self, s, *given):
+            left = s[0] - given[-1]
+            for face in (0, 1):
+                over = left - face <= 0
+                then = (WIN if left == face else LOSE) if over else AGAIN
+                yield 1, then, kind(max(left - face, 0), s.turns + 1)
+
+    if has_throws:
+        CountDown.throws = lambda self, s: iter([(1, 1), (1, 2)])
+    return CountDown()
+
+
+def refused_name(game: Game, name: str) -> dict[str, str]:
+    """The column names that the refusal of a field proposes."""
+    with pytest.raises(RulesError) as caught:
+        solve(game)
+    told = str(caught.value)
+    assert f"the field {name!r} of the state has the name of" in told
+    return ast.literal_eval(re.search(r"column_names = (\{.*\})$", told)[1])
+
+
+@pytest.mark.parametrize("name", reserved_names(2, has_throws=True))
+@pytest.mark.parametrize("method", [None, "exact", "sampled", "linear-programming"])
+def test_a_reserved_name_of_a_field_is_refused_with_a_remedy(name, method):
+    """The proposed name of the column is that of no column, whatever the method adds."""
+    has_throws = name in OF_THROWS
+    remedy = refused_name(with_field(name, has_throws=has_throws), name)
+    assert [*remedy] == [name]
+    game = with_field(name, has_throws=has_throws, column=remedy)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CompileWarning)
+        solution = solve(game, **({} if method is None else {"method": method}))
+    table = solution.table()
+    assert table.columns[0] == remedy[name]
+    assert set(table[remedy[name]]) <= set(range(6))
+    assert set(table.columns[2:]) <= set(reserved_names(2, has_throws=True))
+
+
+@pytest.mark.parametrize("word", OF_SEATS)
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_a_tuple_with_the_name_of_the_results_of_seats(word, players):
+    """The table of three showed their chances in the place of the fields."""
+    kind = NamedTuple("Scores", [(word, tuple), ("turns", int)])
+
+    class Race(Game):
+        column_names: ClassVar = {}
+
+        def start(self):
+            return kind((0,) * players, 0)
+
+        def actions(self, s):
+            return (1, 2)
+
+        def outcomes(self, s, action):
+            for face in (0, 1):
+                after = s[0][0] + action + face
+                yield 1, WIN if after >= 4 else PASS, kind((*s[0][1:], after), 0)
+
+    Race.players = players
+    if players > 2:
+        Race.column_names = refused_name(Race(), f"{word}.0")
+    table = solve(Race()).table()
+    names = [Race.column_names.get(f"{word}.{k}", f"{word}.{k}") for k in range(players)]
+    assert all(table[name].dtype == pl.Int32 for name in names)
+
+
+def test_names_given_to_columns_stay_beside_the_proposed_ones():
+    game = with_field("left", column={"left": "value", "turns": "moves"})
+    assert refused_name(game, "value") == {"left": "own_value", "turns": "moves"}

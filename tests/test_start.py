@@ -49,6 +49,19 @@ def test_what_is_compiled_already_is_read_without_a_compiler(arguments):
     assert loaded_by(arguments, ["numba", *needless]) == (["numba"] if arguments == LARGE else [])
 
 
+def test_a_saved_answer_is_read_without_the_verification_of_folders(tmp_path):
+    place = tmp_path / "saved.parquet"
+    assert run(*SMALL, "--save", str(place)).returncode == 0
+    needless = ["answer.verify", "answer.by_layers", "proofs.certificate_files"]
+    code = (
+        "import sys, rollwise\n"
+        f"rollwise.load({str(place)!r})\n"
+        f"print([name for name in {needless} if f'rollwise.{{name}}' in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
 OWN = """
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -56,9 +56,9 @@ from rollwise.simulate.turn_by_turn import simulate_large
 from rollwise.thumb.features import (
     Features,
     filled_features,
-    has_order,
     kept_dice,
     kept_features,
+    numbers_count,
     position_features,
 )
 from rollwise.thumb.language import Clause, Condition, Rule
@@ -678,11 +678,12 @@ class Alike(Game):
 
 
 def test_clauses_that_never_decide_are_left_out_and_preferences_for_one_action_name_it():
-    policies = Policies.of(Pig(target=20))
+    counted = type("Counted", (Pig,), {"action_names": ("way 0", "way 1")})  # to roll, to hold
+    policies = Policies.of(counted(target=20))
     field, graph = OnGraph(Setting.of(policies)), policies.graph
-    ask = {"if": "turn >= 10", "do": "hold"}
-    short = Rule.read({"rule": [ask, {"do": "roll"}]}, graph)
-    rule = Rule.read({"rule": [ask, {"if": "turn >= 12", "do": "hold"}, {"do": "roll"}]}, graph)
+    ask = {"if": "turn >= 10", "do": "way 1"}
+    short = Rule.read({"rule": [ask, {"do": "way 0"}]}, graph)
+    rule = Rule.read({"rule": [ask, {"if": "turn >= 12", "do": "way 1"}, {"do": "way 0"}]}, graph)
     assert field.shortened(rule) == short
     rule = Rule.read({"rule": [ask, {"most": ["-number"]}]}, graph)
     assert field.shortened(rule) == short
@@ -763,15 +764,28 @@ class Counted(Stall):
     action_names: ClassVar = {k: f"{k} coins" for k in range(4)}
 
 
-def test_rules_compute_with_the_number_of_an_action_only_if_it_counts():
+def test_rules_use_the_number_of_an_action_only_if_it_counts():
     """``points − 2 × number`` was a rule, though nobody numbers trade, sell, burn and keep."""
-    told = {}
+    asked, told = {}, {}
     for kind in (Stall, Counted):
         policies = Policies.of(rollwise.solve(kind()))
+        setting = Setting.of(policies)
+        asked[kind] = {*setting.actions}
         rules = find_rules(policies, 1, evaluations=600).rules
         told[kind] = " ".join(sentence_of(scored.rule, policies.graph) for scored in rules)
-    assert "number" not in told[Stall]
-    assert "number" in told[Counted]
+    assert asked[Counted] - asked[Stall] == {"number"}
+    assert not re.search("number|first possible", told[Stall])
+    assert re.search("number|first possible", told[Counted])
+
+
+def test_many_named_actions_without_features_are_refused():
+    """A rule of bear-off preferred the smallest number, 102257033 for 6/5(2) 6/4."""
+    plain = type("Plain", (BearOff,), {"action_features": Game.action_features})
+    with pytest.raises(UsageError, match="whose names are in no order.*action_features"):
+        find_rules(Policies.of(rollwise.solve(plain(checkers=2))), 1, evaluations=60)
+    policies = Policies.of(rollwise.solve(BearOff(checkers=2)))
+    rule = find_rules(policies, 1, evaluations=60).rules[0].rule
+    assert re.search("off|covered", sentence_of(rule, policies.graph))
 
 
 @pytest.mark.parametrize(
@@ -781,8 +795,9 @@ def test_rules_compute_with_the_number_of_an_action_only_if_it_counts():
         ({0: "none", 1: "take 1", 2: "take 2", 3: "take 3"}, True),
         ({0: "3 up", 1: "2 up", 2: "1 up", 3: "0 up"}, False),
         ({0: "trade", 1: "sell", 2: "burn", 3: "keep 1"}, False),
+        ({0: "trade", 1: "sell", 2: "burn 1", 3: "burn 2"}, False),
     ],
 )
 def test_numbers_of_actions_count_if_the_numbers_in_their_names_ascend(names, counts):
     game = type("Named", (Stall,), {"action_names": names})()
-    assert has_order(build(game)) is counts
+    assert numbers_count(build(game)) is counts

@@ -17,14 +17,15 @@ from throwing import SavedRolls
 
 import rollwise
 from rollwise import Chase, build, evaluate, solve
+from rollwise.analysis import reaching
 from rollwise.analysis.chain import distribution_given, followed
 from rollwise.analysis.distributions import distribution
 from rollwise.analysis.lengths import Turns, lengths, within
-from rollwise.analysis.reaching import reach, reach_by_layer
+from rollwise.analysis.reaching import best_chances, reach, reach_by_layer
 from rollwise.answer.evaluation import evaluate_seats
 from rollwise.answer.references import Policies
 from rollwise.derive.within import Within
-from rollwise.errors import EndlessPlay, UsageError
+from rollwise.errors import EndlessPlay, TooManyStates, UsageError
 from rollwise.game import Game
 from rollwise.games import find
 from rollwise.games.craps import Craps
@@ -370,3 +371,25 @@ def test_a_quantile_is_reached_by_a_sum_equal_to_it():
     assert np.cumsum(chance)[8] < 0.8
     assert [Turns(chance, 0.0).quantile(q) for q in (0.05, 0.1, 0.5, 0.8)] == [1, 1, 5, 8]
     assert Turns(chance / 2, 0.5).quantile(0.8) is None
+
+
+@pytest.mark.parametrize("cause", ["points", "cycle", "players"])
+def test_games_without_fitting_layers_are_solved_from_one_graph(cause, monkeypatch):
+    """The choice is explicit: a mistake met in layers isn't taken for their refusal."""
+    game = {"points": Fair(lower=True), "cycle": Fair(), "players": Threes(dice=2)}[cause]
+    if cause == "cycle":
+        monkeypatch.setattr(reaching, "has_no_cycle", lambda _: False)
+    found = best_chances(game, [3], in_layers=True)
+    assert found.chances.tolist() == reach(game, [3]).chances.tolist()
+    with pytest.raises(UsageError, match="chances of scores by layers are for"):
+        best_chances(game, [3], in_layers=True, max_states=2)
+    with pytest.raises(TooManyStates):
+        best_chances(game, [3], in_layers=False, max_states=2)
+
+    def broken(*_):
+        raise UsageError("a mistake")
+
+    monkeypatch.setattr(reaching, "sweep_rows", broken)
+    monkeypatch.setattr(reaching, "has_no_cycle", lambda _: True)
+    with pytest.raises(UsageError, match="a mistake"):
+        best_chances(Fair(), [3], in_layers=True)

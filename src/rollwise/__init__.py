@@ -26,7 +26,8 @@ _NAMES = {
     "answer.solution": "Solution",
     "answer.solve": "solve",
     "answer.solve_by_layers": "solve_by_layers",
-    "answer.verify": "load verify",
+    "answer.load": "load",
+    "answer.verify": "verify",
     "answer.evaluation": "best_response best_responses evaluate",
     "derive.chase": "Chase",
     "analysis.contest": "Contest solve_contest",
@@ -99,10 +100,11 @@ if TYPE_CHECKING:
     from rollwise.analysis.distributions import distribution, distributions
     from rollwise.analysis.many_dice import many_dice
     from rollwise.answer.evaluation import best_response, best_responses, evaluate
+    from rollwise.answer.load import load
     from rollwise.answer.solution import Solution
     from rollwise.answer.solve import solve
     from rollwise.answer.solve_by_layers import solve_by_layers
-    from rollwise.answer.verify import load, verify
+    from rollwise.answer.verify import verify
     from rollwise.builders import build
     from rollwise.derive.chase import Chase
     from rollwise.derive.contest import Duel

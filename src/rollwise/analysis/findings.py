@@ -7,14 +7,17 @@ change.
 
 from __future__ import annotations
 
+import ast
 import difflib
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.builders.compiled.sources import definition_of
 from rollwise.builders.rules import Rules, as_progress
 from rollwise.errors import RulesError
 from rollwise.game import Game
@@ -23,6 +26,7 @@ from rollwise.graph.choices import fold_actions, outcome_action
 from rollwise.graph.naming import acting, listed
 from rollwise.hooks import HOOKS
 from rollwise.numbers.printed import how_many
+from rollwise.parameters import parameter_specs
 from rollwise.reach import functions_reached, names_in
 
 Level = Literal["error", "warning", "note", "ok"]
@@ -36,6 +40,10 @@ EXCHANGE = (
     "the two players"
 )
 TURNED = "after a PASS the next state is written as the next player sees it: see `turned`"
+NOBODY_PASSES = (
+    "only the first player moves, since no outcome passes the turn: end the turn with PASS, or "
+    "write players = 1"
+)
 MOSTLY, HARDLY_EVER = 0.5, 0.1
 ALIKE = 0.85  # likeness of a misspelled name, as difflib counts it
 MOST_ASKED = 200_000  # states checked for progress, or for policies
@@ -88,41 +96,94 @@ class Report:
         return all(finding.level != "error" for finding in self.findings)
 
 
-def oddities(graph: StateGraph, border: NDArray[np.int32] | None = None) -> list[str]:
-    """Rules that are surely unintended, each in a line with a remedy.
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """The outcomes after which play goes on, as pairs of states.
 
-    Parameters
+    Attributes
     ----------
-    border : (n_border, n_fields) int32, optional
-        The states of the border, if there is one.
+    names : sequence of str
+        Of the fields; the parts of a tuple are ``name.0`` and so on.
+    fields : (n, n_fields) int
+        All states.
+    before, after : (n_steps, n_fields) int
+    passes : (n_steps,) bool
+        Whether the state after it is written for another player.
     """
-    action = outcome_action(graph)
-    fields = graph.fields if border is None else np.concatenate([graph.fields, border])
-    inside = np.flatnonzero((graph.outcome_state >= 0) & (graph.outcome_state < len(fields)))
-    before = fields[graph.action_state[action[inside]]]
-    after = fields[graph.outcome_state[inside]]
-    passes = graph.outcome_passes[inside]
-    if not len(inside) or graph.n_states < 2:
+
+    game: Game | None
+    players: int
+    names: Sequence[str]
+    fields: NDArray[Any]
+    before: NDArray[Any]
+    after: NDArray[Any]
+    passes: NDArray[np.bool_]
+
+    @classmethod
+    def of_graph(
+        cls, graph: StateGraph, game: Game | None, border: NDArray[np.int32] | None = None
+    ) -> Steps:
+        """The steps of a graph.
+
+        Parameters
+        ----------
+        border : (n_border, n_fields) int32, optional
+            The states of the border, if there is one.
+        """
+        action = outcome_action(graph)
+        fields = graph.fields if border is None else np.concatenate([graph.fields, border])
+        inside = np.flatnonzero((graph.outcome_state >= 0) & (graph.outcome_state < len(fields)))
+        return cls(
+            game,
+            graph.players,
+            graph.field_names,
+            fields,
+            fields[graph.action_state[action[inside]]],
+            fields[graph.outcome_state[inside]],
+            graph.outcome_passes[inside],
+        )
+
+
+def oddities(steps: Steps) -> list[str]:
+    """Fields that are surely unintended, each in a line with a remedy.
+
+    Of the smallest game, of one life each, a field may rightly have one value.
+    """
+    fields, before, after, passes = steps.fields, steps.before, steps.after, steps.passes
+    if not len(before) or len(fields) < 2:
         return []
     fixed = (fields == fields[0]).all(axis=0)
     passed = bool(passes.any())
     findings = []
-    exchange = EXCHANGE if graph.players == 2 else TURNED
+    exchange = EXCHANGE if steps.players == 2 else TURNED
+    least = _least_sizes(steps.game)
     # a tuple is needed where one of its parts changes
-    whole = [name.partition(".")[0] for name in graph.field_names]
+    whole = [name.partition(".")[0] for name in steps.names]
     changing = {name for name, is_fixed in zip(whole, fixed, strict=True) if not is_fixed}
     for number in np.flatnonzero(fixed).tolist() if not fixed.all() else ():  # a state needs one
-        if whole[number] in changing:
+        name, value = steps.names[number], int(fields[0, number])
+        if whole[number] in changing or value in least:
             continue
         remedy = f"leave it out, or, if it is a player's: {exchange}" if passed else "leave it out"
-        name, value = graph.field_names[number], int(graph.states[0, number])
         findings.append(f"the field {name} is {value} in every state; {remedy}")
-    if passed and not _seat(before[passes], after[passes]):
-        for number, name in enumerate(graph.field_names):
+    if passed and not _seat(steps):
+        for number, name in enumerate(steps.names):
             rivals = not fixed[number] and RIVALS.search(name) is not None
             if rivals and _stays(before[passes], after[passes], number):
                 findings.append(f"a PASS leaves the field {name} where it is; {exchange}")
     return findings
+
+
+def _least_sizes(game: Game | None) -> set[Any]:
+    """The parameters of a game that have their least value."""
+    if game is None:
+        return set()
+    values = game.parameters
+    return {
+        spec.at_least
+        for spec in parameter_specs(type(game))
+        if spec.type is int and spec.at_least == values.get(spec.name)
+    }
 
 
 def nobody_passes(graph: StateGraph) -> str:
@@ -130,10 +191,7 @@ def nobody_passes(graph: StateGraph) -> str:
     goes_on = (graph.outcome_state >= 0).any()
     if graph.n_border or graph.players == 1 or not goes_on or graph.outcome_passes.any():
         return ""
-    return (
-        "only the first player moves, since no outcome passes the turn: end the turn with PASS, or "
-        "write players = 1"
-    )
+    return NOBODY_PASSES
 
 
 def nothing_at_stake(graph: StateGraph) -> str:
@@ -147,7 +205,15 @@ def nothing_at_stake(graph: StateGraph) -> str:
             "reward(s, action), which the rules lack or in which they say 0"
         )
     ends = np.unique(lotteries.payoff[lotteries.over])
-    if len(ends) != 1 or (graph.players == 2 and ends[0]):
+    return of_one_ending(ends, graph.players)
+
+
+def of_one_ending(ends: NDArray[np.float64], players: int) -> str:
+    """The reason for an equal value of all plays: they have one payoff; empty with several.
+
+    Of two players each may be the one who is paid, so that only draws are alike.
+    """
+    if len(ends) != 1 or (players == 2 and ends[0]):
         return ""
     ending = {1.0: "won", 0.0: "drawn", -1.0: "lost"}.get(float(ends[0]), f"worth {ends[0]:g}")
     return f"every play that ends is {ending}, whatever is done: no outcome ends it otherwise"
@@ -205,18 +271,22 @@ def of_one_name(graph: StateGraph) -> list[str]:
     return found
 
 
+def _own_parts(game: Game) -> dict[str, Any]:
+    """The parts of a rule sheet that users wrote, by name."""
+    kinds = type(game).__mro__[: type(game).__mro__.index(Game)]
+    own = [vars(kind) for kind in kinds if not kind.__module__.startswith("rollwise.")]
+    return {name: part for parts in reversed(own) for name, part in parts.items()}
+
+
 def misspelled(game: Game) -> list[str]:
     """Parts of a rule sheet without effect: misspelled, or for games of another kind.
 
     Their names are nearly words of the language. Each is told in a line with the word. Names that a
     function of the rule sheet reads are helpers.
     """
-    kinds = type(game).__mro__[: type(game).__mro__.index(Game)]
     own = {
         name: part
-        for kind in kinds
-        if not kind.__module__.startswith("rollwise.")
-        for name, part in vars(kind).items()
+        for name, part in _own_parts(game).items()
         if not name.startswith("_") and not hasattr(part, "__rollwise_policy__")
     }
     reached = functions_reached(own.values(), type(game))
@@ -227,6 +297,34 @@ def misspelled(game: Game) -> list[str]:
         if close := difflib.get_close_matches(name.lower(), words, 1, ALIKE):
             findings.append(f"no rule reads {name}; did you mean {close[0]}?")
     return findings + _never_called(game)
+
+
+def loops_once(game: Game) -> list[str]:
+    """Loops of a rule sheet that end in their first round, each in a line.
+
+    The last statement of such a loop is a ``return`` or ``break``, and no ``continue`` is before
+    it. A ``return`` meant to follow a loop over faces ends it after the first one.
+    """
+    own = _own_parts(game)
+    findings = []
+    for function in functions_reached(own.values(), type(game)):
+        for loop in ast.walk(definition_of(function) or ast.Pass()):
+            last = loop.body[-1] if isinstance(loop, ast.For) else None
+            if not isinstance(last, ast.Return | ast.Break) or _goes_round(loop):
+                continue
+            assert isinstance(loop, ast.For)
+            word = "return" if isinstance(last, ast.Return) else "break"
+            findings.append(
+                f"{function.__name__}() gives the first {ast.unparse(loop.target)} of its loop "
+                f"alone (line {loop.lineno}), as the {word} at its end is within the loop: indent "
+                "it less if it is meant for afterwards"
+            )
+    return sorted(findings)
+
+
+def _goes_round(loop: ast.AST) -> bool:
+    """Whether a ``continue`` may begin another round of a loop."""
+    return any(isinstance(node, ast.Continue) for node in ast.walk(loop))
 
 
 def _never_called(game: Game) -> list[str]:
@@ -292,10 +390,15 @@ def look_at_progress(
         report.add("ok", "progress", f"no outcome lowers it{where} ({how_many(layers, 'layer')})")
 
 
-def _seat(before: NDArray[np.int32], after: NDArray[np.int32]) -> bool:
-    """Whether a field identifies the mover; then the other fields need no exchange."""
-    two = np.array([len(np.unique(column)) == 2 for column in before.T])
-    return bool((two & (before != after).all(axis=0)).any())
+def _seat(steps: Steps) -> bool:
+    """Whether a field identifies the mover; then the other fields need no exchange.
+
+    Such a field has two values, and changes whenever the turn passes, and only then. A field that
+    tells bids from answers also changes where the mover stays.
+    """
+    two = np.array([len(np.unique(column)) == 2 for column in steps.fields.T])
+    changes = steps.before != steps.after
+    return bool((two & (changes == steps.passes[:, None]).all(axis=0)).any())
 
 
 def _stays(before: NDArray[np.int32], after: NDArray[np.int32], field: int) -> bool:

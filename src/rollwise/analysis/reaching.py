@@ -21,9 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.answer import kept
-from rollwise.builders.by_layer import Layers, find_layers
+from rollwise.builders.by_layer import Layers, find_layers, layers_fault
+from rollwise.builders.rules import Rules
 from rollwise.derive.chase import Chase
-from rollwise.errors import UsageError
+from rollwise.errors import TooManyStates, UsageError
 from rollwise.game import Game
 from rollwise.graph import sign_of, win_probability
 from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
@@ -85,6 +86,37 @@ def reach(
     return Reach(win_probability(np.array(values)), solution.error_bound / 2)
 
 
+def best_chances(
+    game: Game,
+    scores: Sequence[int],
+    *,
+    in_layers: bool,
+    max_states: int | None = None,
+    progress: Callable[[str, int, int | None], None] | None = None,
+) -> Reach:
+    """The best chance of each score or better, by layers if wanted and possible.
+
+    Other games are solved from one graph. If that is too large, the error says why they have no
+    layers.
+
+    Raises
+    ------
+    UsageError, RulesError, TooManyStates
+    """
+    fault = ""
+    if in_layers:
+        found = _by_layer(game, max(0, *scores), progress)
+        if isinstance(found, Reach):
+            return found._replace(chances=found.chances[[max(0, score) for score in scores]])
+        fault = found
+    try:
+        return reach(game, scores, max_states=max_states, progress=progress)
+    except TooManyStates as error:
+        if fault:
+            raise UsageError(fault) from error
+        raise
+
+
 def reach_by_layer(
     game: Game, most: int, *, progress: Callable[[str, int, int | None], None] | None = None
 ) -> Reach:
@@ -103,10 +135,20 @@ def reach_by_layer(
     UsageError
         The game is another one.
     """
+    found = _by_layer(game, most, progress)
+    if not isinstance(found, Reach):
+        raise UsageError(found)
+    return found
+
+
+def _by_layer(
+    game: Game, most: int, progress: Callable[[str, int, int | None], None] | None
+) -> Reach | str:
+    """As `reach_by_layer`; of another game the reason why it is refused."""
     if game.players != 1 or game.objective != "maximize":
-        raise UsageError(
-            f"{game.name}: chances of scores by layers are for one player who wants many points"
-        )
+        return f"{game.name}: chances of scores by layers are for one player who wants many points"
+    if fault := layers_fault(Rules(game), progress):
+        return fault
     layers = find_layers(game, only_start=True, progress=progress)
     places = _places(layers)
     width = most + 1
@@ -117,9 +159,11 @@ def reach_by_layer(
     # row `place % places` is free again once no earlier layer leads to it
     for piece in layers.last_first():
         layer = piece.layer if has_no_cycle(piece.layer) else in_solving_order(piece.layer)
-        _require_whole(game, layer.tables.reward)
+        reward = layer.tables.reward
+        if np.any((reward < 0) | (reward != np.rint(reward))):
+            return f"{game.name}: chances of scores by layers are for whole points from 0 on"
         if not has_no_cycle(layer):
-            raise UsageError(
+            return (
                 f"{game.name}: play can come back to a position; chances of scores by layers are "
                 "for games where it can't"
             )
@@ -145,11 +189,6 @@ def _places(layers: Layers) -> int:
     assert layers.farthest is not None
     last = np.maximum.accumulate(layers.farthest)
     return int((layers.indptr[last + 1] - layers.indptr[:-1]).max())
-
-
-def _require_whole(game: Game, reward: Floats) -> None:
-    if np.any((reward < 0) | (reward != np.rint(reward))):
-        raise UsageError(f"{game.name}: chances of scores by layers are for whole points from 0 on")
 
 
 @kernel(never_interpreted=True)

@@ -253,7 +253,7 @@ def load(
     """
     if game is not None and Path(path).is_dir():
         return Solution.open(path, game)
-    from rollwise.answer.verify import load as read
+    from rollwise.answer.load import load as read
 
     path, folder = Path(path), answers_folder()
     how: dict[str, Any] = {"max_states": max_states, "progress": progress, "build": build}

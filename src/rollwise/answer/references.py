@@ -381,7 +381,7 @@ def _from_table(graph: StateGraph, game: Game | None, path: Path) -> Policy:
     except Exception as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise PolicyError(f"{path} can't be read as a table: {reason}") from error
-    from rollwise.answer.verify import load
+    from rollwise.answer.load import load
 
     if graph.throws is not None and set(LISTS) <= set(frame.columns):  # a saved solution
         return replace(load(path, game).policy, name=path.name)

@@ -1,4 +1,4 @@
-"""Reading and verifying a saved answer, without trust in its writer.
+"""Verifying a saved answer, without trust in its writer.
 
 For a file, the graph is built from the rules, and `rollwise.proofs.check` checks every value
 against its bound. No solver runs, and no bound is searched for. For a folder, the states are found
@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import chain
 from pathlib import Path
@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from rollwise.answer import storage
 from rollwise.answer.by_layers import ByLayer, PartAnswers, best_actions, report_up_to
 from rollwise.answer.layer_folder import MANIFEST, LayerFolder, map_rows, open_folder
+from rollwise.answer.load import of_hidden
 from rollwise.answer.solution import Solution
 from rollwise.builders import Mode, Progress
 from rollwise.builders.by_layer import find_layers
@@ -49,7 +50,6 @@ from rollwise.proofs.remainder import check_rest
 if TYPE_CHECKING:
     import polars as pl
 
-    from rollwise.answer.storage import Content
     from rollwise.builders.by_layer import Layers, Piece
     from rollwise.many.equilibrium import Equilibrium
 
@@ -154,81 +154,6 @@ class CertificateVerification(Verification):
     endless: tuple[float, float] | None = field(kw_only=True, default=None)
 
 
-def load(
-    path: str | Path,
-    game: Game | None = None,
-    *,
-    prove: bool = True,
-    mode: Mode = "auto",
-    max_states: int | None = None,
-    progress: Progress | None = None,
-    proved: Content | None = None,
-    build: Callable[..., StateGraph] | None = None,
-) -> Solution:
-    """Read a saved solution, make sure that it belongs to the rules, and prove its bounds anew.
-
-    Parameters
-    ----------
-    path : path of a file made by `Solution.save`, or of a folder made by `solve_by_layers`
-        A folder is read in place. The layers that are read are compared with their checksums;
-        `verify` proves their bounds anew.
-    game : Game, optional
-        The expected rules. Without them the game must be installed: a file names no code to
-        run.
-    prove : bool
-        Check the error bounds of the file, as `rollwise.solve` does its own. Otherwise the
-        `Solution.status` is ``as saved``. The bounds of three or more players are always checked.
-    mode, max_states, progress
-        How to build the graph; see `rollwise.build`.
-    proved : Content, optional
-        The content of the file, from an earlier run that proved it.
-    build : callable, optional
-        Builds the graph, or takes that of an earlier run: as `rollwise.build`.
-
-    Raises
-    ------
-    SolutionFileError
-        The file is damaged, or was made for other rules, or its values are further off than
-        it says; or it names a game that isn't installed.
-    """
-    path = path_of(path)
-    if path.is_dir():
-        game = storage.installed(path, open_folder(path).about) if game is None else game
-        return Solution.open(path, game)
-    facts = storage.read_facts(path) if proved is None else proved.facts
-    if facts["method"] == storage.HIDDEN:
-        raise _of_hidden(path, "load")
-    if facts["method"] == storage.EQUILIBRIUM:
-        equilibrium, state = storage.read_equilibrium(
-            path, facts, game, max_states=max_states, progress=progress
-        )
-        if state is not None:
-            raise SolutionFileError(
-                f"{path}: its bounds at {equilibrium.graph.state_text(state)} aren't proved; "
-                "solve the game again and save it"
-            )
-        return replace(Solution.of_equilibrium(equilibrium), tolerance=facts["tolerance"])
-    how: dict[str, Any] = {"mode": mode, "max_states": max_states, "progress": progress}
-    game, graph, seconds = storage.build_saved(path, facts, game, build, **how)
-    content = storage.read_content(path, facts, graph) if proved is None else proved
-    if prove and proved is None:
-        started = time.perf_counter()
-        storage.prove(path, graph, content)
-        seconds["certify"] = time.perf_counter() - started
-    return Solution(
-        graph,
-        game,
-        facts["method"],
-        content.values,
-        content.bounds,
-        facts["tolerance"],
-        facts["sweeps"],
-        facts["converged"],
-        seconds,
-        proved=prove,
-    )
-
-
 def verify(
     path: str | Path,
     game: Game | None = None,
@@ -283,7 +208,7 @@ certificate
     if facts["method"] == storage.EQUILIBRIUM:
         return _verify_seats(path, facts, game, exact, max_states=max_states, progress=progress)
     if facts["method"] == storage.HIDDEN:
-        raise _of_hidden(path, "verify")
+        raise of_hidden(path, "verify")
     how: dict[str, Any] = {"mode": mode, "max_states": max_states, "progress": progress}
     game, graph, seconds = storage.build_saved(path, facts, game, **how)
     _require_small(graph, exact)
@@ -309,12 +234,6 @@ certificate
         {"build": sum(seconds.values()), "check": time.perf_counter() - started},
         rounding=game.rounding if exact else "",
         caps=graph.caps,
-    )
-
-
-def _of_hidden(path: Path, name: str) -> SolutionFileError:
-    return SolutionFileError(
-        f"{path} is about hidden dice or simultaneous choices: rollwise.hidden.{name} is for it"
     )
 
 

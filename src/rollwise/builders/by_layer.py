@@ -435,7 +435,7 @@ def find_layers(
         elif roots is None:
             roots = compiled_roots(rules, most)
     except NotCompilable as error:
-        raise _no_layers(game, error) from None
+        raise UsageError(_no_layers(game, error)) from None
     kept: KnownRows = PackedRows(len(rules.field_names)) if rows is None else rows
     roots = rules.roots(most) if roots is None else roots
     walk = Walk(rules, roots, most, kept, limits.bytes_to_keep() if expand_once else 0)
@@ -489,13 +489,21 @@ def known_layers(
 def _compiled(game: Game, progress: Progress | None) -> Rules:
     """The compiled rules of a game with a measure of progress."""
     rules = Rules(game)
+    if fault := layers_fault(rules, progress):
+        raise UsageError(fault)
+    return rules
+
+
+def layers_fault(rules: Rules, progress: Progress | None = None) -> str:
+    """The reason why rules have no layers, with a remedy; empty if they have. Compiles them."""
+    game = rules.game
     if not rules.has_progress:
-        raise UsageError(
+        return (
             f"{game.name} doesn't say how far it has gone; give it a method progress(s), a whole "
             "number that no outcome lowers, or a tuple of such numbers, to solve it by layers"
         )
     if jit_disabled():
-        raise UsageError(
+        return (
             f"{game.name}: layers need compiled rules, and NUMBA_DISABLE_JIT says to compile none"
         )
     if progress is not None:
@@ -504,8 +512,8 @@ def _compiled(game: Game, progress: Progress | None) -> Rules:
         compiled_rules(rules)
         Reached(rules)  # fails early, before the search for states
     except NotCompilable as error:
-        raise _no_layers(game, error) from None
-    return rules
+        return _no_layers(game, error)
+    return ""
 
 
 def _no_memory(rules: Rules, walk: Walk, *, in_folder: bool) -> TooLittleMemory:
@@ -519,5 +527,5 @@ def _no_memory(rules: Rules, walk: Walk, *, in_folder: bool) -> TooLittleMemory:
     )
 
 
-def _no_layers(game: Game, error: NotCompilable) -> UsageError:
-    return UsageError(f"{game.name}: rules that can't be compiled have no layers: {error}")
+def _no_layers(game: Game, error: NotCompilable) -> str:
+    return f"{game.name}: rules that can't be compiled have no layers: {error}"

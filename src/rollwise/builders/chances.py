@@ -40,22 +40,38 @@ def chances_off(graph: StateGraph, game: Game | None = None, rules: Rules | None
     weight, indptr = graph.lotteries.weight, graph.lotteries.indptr
     if game is not None and game.made_from is game and game.derive() is None:
         weight, indptr = _as_written(graph, rules or Rules(game, any_players=True))
-    if not np.issubdtype(weight.dtype, np.floating) or not len(weight):
-        return ""
-    starts = indptr[:-1]
-    total = np.add.reduceat(weight, starts)
-    are_chances = np.maximum.reduceat(weight, starts) <= 1
-    are_chances &= np.logical_or.reduceat(weight != np.rint(weight), starts)
-    off = are_chances & (np.abs(total - 1) > OFF)
+    off = lotteries_off(weight, indptr)
     action = np.flatnonzero(off[graph.action_lottery])
     if not len(action):
         return ""
     a = int(action[0])
-    s = int(graph.action_state[a])
+    s, k = int(graph.action_state[a]), int(graph.action_lottery[a])
+    total = float(weight[indptr[k] : indptr[k + 1]].sum())
+    return off_text(graph.state_text(s), acting(graph.view.action(a).name), total)
+
+
+def lotteries_off(weight: NDArray[Any], indptr: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether the weights of each lottery are meant as chances, but don't add up to 1.
+
+    Parameters
+    ----------
+    weight, indptr
+        The weights of all lotteries, and their row pointers.
+    """
+    starts = indptr[:-1]
+    if not np.issubdtype(weight.dtype, np.floating) or not len(weight):
+        return np.zeros(len(starts), bool)
+    total = np.add.reduceat(weight, starts)
+    are_chances = np.maximum.reduceat(weight, starts) <= 1
+    are_chances &= np.logical_or.reduceat(weight != np.rint(weight), starts)
+    return np.asarray(are_chances & (np.abs(total - 1) > OFF))
+
+
+def off_text(state: str, action: str, total: float) -> str:
+    """The finding about chances of an action in a state, which add up to `total`."""
     return (
-        f"the chances in the state {graph.state_text(s)} with {acting(graph.view.action(a).name)} "
-        f"add up to {total[graph.action_lottery[a]]:.6g}, not to 1; rollwise divides them by their "
-        "sum"
+        f"the chances in the state {state} with {action} add up to {total:.6g}, not to 1; rollwise "
+        "divides them by their sum"
     )
 
 
@@ -93,14 +109,14 @@ def _as_written(graph: StateGraph, rules: Rules) -> tuple[NDArray[Any], NDArray[
         at = rules.situation(graph.row(int(graph.action_state[a])))
         written = [weight for weight, *_ in game.outcomes(at.state, *at.throw, int(label[a]))]
         has_fractions |= any(isinstance(weight, Fraction) for weight in written)
-        found[k] = _as_doubles(written)
+        found[k] = as_doubles(written)
     if not has_fractions:
         return weight, indptr
     each = [found.get(k, one) for k, one in enumerate(np.split(weight, indptr[1:-1]))]
     return np.concatenate(each), pointers([len(weights) for weights in each])
 
 
-def _as_doubles(written: Iterable[Any]) -> NDArray[Any]:
+def as_doubles(written: Iterable[Any]) -> NDArray[Any]:
     """Weights as an array; fractions as whole numbers if their sum is one, else as doubles.
 
     Fractions that add up to a whole number are divided by it on purpose.

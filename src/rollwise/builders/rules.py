@@ -24,7 +24,7 @@ from rollwise.faults import PASSED_ON, fault_text, one_line, shown, whole
 from rollwise.game import Game, outcomes_rule
 from rollwise.graph import NO_THROW, ROLLS_LEFT
 from rollwise.graph.layout import LEAST, MOST, MOST_NUMBERS, StateLayout, ThrowLayout, field_words
-from rollwise.graph.naming import OF_THROWS, RESERVED, in_fields, state_text
+from rollwise.graph.naming import in_fields, reserved_names, state_text
 from rollwise.machine.endless import CALLS, running, watched
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class Rules(Contract):
                 f"{compared} compares objects, and the fields of a state reach the "
                 "rules as whole numbers; write == or !=, or after case 1 or 0"
             )
-        reserved = RESERVED + OF_THROWS if self.has_throws else RESERVED
+        reserved = reserved_names(game.players, has_throws=self.has_throws)
         taken = [name for name in self.field_names if name in reserved]
         if len(set(self.field_names)) < len(self.field_names):
             raise self.fault(
@@ -111,9 +111,12 @@ class Rules(Contract):
             )
         if taken:
             what = "what was thrown" if taken[0] == "throw" else "a column of the strategy table"
+            written = {column: name for name, column in game.column_names.items()}
+            renamed = {written.get(name, name): f"own_{name.replace('.', '_')}" for name in taken}
+            own = {**game.column_names, **renamed}
             raise self.fault(
                 f"the field {taken[0]!r} of the state has the name of {what}; call it "
-                "something else"
+                f"something else, or name its column alone: column_names = {own}"
             )
         self.action_names  # noqa: B018 (evaluated for its checks, before the build)
         for name, given in GIVEN.items():

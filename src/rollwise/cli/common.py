@@ -280,14 +280,18 @@ def policy_or_only_one(game: Game, policy: str | None) -> str:
     """
     if policy is not None:
         return policy
-    if not game.is_hidden:
-        from rollwise.answer.kept import build
-        from rollwise.graph.choices import has_choice
+    if game.is_hidden:
+        from rollwise.hidden.reading import policy_names
 
-        with suppress(TooManyStates):
-            most = min(SOUGHT, ASKED.max_states or SOUGHT)
-            if not has_choice(build(game, any_players=True, max_states=most)).any():
-                return "optimal"
+        *others, last = policy_names(game)
+        raise UsageError(f"Missing option '--policy': {', '.join(others)} or {last}")
+    from rollwise.answer.kept import build
+    from rollwise.graph.choices import has_choice
+
+    with suppress(TooManyStates):
+        most = min(SOUGHT, ASKED.max_states or SOUGHT)
+        if not has_choice(build(game, any_players=True, max_states=most)).any():
+            return "optimal"
     raise UsageError(f"Missing option '--policy': {POLICIES}")
 
 

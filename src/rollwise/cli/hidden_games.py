@@ -280,13 +280,15 @@ def verify(place: Path, game: Game | None, exact: bool) -> None:
 
 def check(game: Game) -> None:
     """``rollwise check``: read and unfold the rules, which finds leaks and endless play."""
-    from rollwise.documents.games import Checked, Finding
+    from rollwise.analysis.check import look_at_names, look_at_positions
+    from rollwise.analysis.findings import Report
+    from rollwise.documents.games import Checked
     from rollwise.hidden.check import may_go_on, never_ends
     from rollwise.hidden.tree import unfold
 
     with Progress() as progress:
         progress("reading the rules", 0, None)
-        found, error = "", None
+        found, error, positions = "", None, None
         try:
             positions = read(game, ASKED.max_states, progress.listener)
             found = how_many(len(positions.states), "position")
@@ -304,14 +306,17 @@ def check(game: Game) -> None:
                 error = f"the players can go on for ever from {positions.text(place)}"
         except RulesError as fault:
             error = str(fault)
-        findings = [Finding("error", "rules", error) if error else Finding("ok", "rules", found)]
-        for name in type(game).policies() if error is None else ():
-            wrong = positions.policy_fault(name)
-            text = wrong or f"{name} has an action for every state"
-            findings.append(Finding("error" if wrong else "ok", "policies", text))
-    faulty = any(finding.level == "error" for finding in findings)
-    render(Checked(game.name, not faulty, findings))
-    end_if(faulty, "the rules have an error")
+        report = Report(game.name)
+        report.add("error" if error else "ok", "rules", error or found)
+        look_at_names(report, game)
+        if positions is not None:
+            look_at_positions(report, positions)
+            for name in type(game).policies() if not error else ():
+                wrong = positions.policy_fault(name)
+                text = wrong or f"{name} has an action for every state"
+                report.add("error" if wrong else "ok", "policies", text)
+    render(Checked.of(report))
+    end_if(not report.passed, "the rules have an error")
 
 
 def export(game: Game, out: Path | None) -> None:

@@ -394,12 +394,14 @@ class Exported(GameDocument, frozen=True, kw_only=True, tag="rollwise/export/1")
     states: int
     actions: int
     outcomes: int
-    note: Annotated[Maybe[str], about("of a program that may miss the values")] = UNSET
+    note: Annotated[
+        Maybe[str], about("how values of the file differ from those of the game, by lines")
+    ] = UNSET
 
     def blocks(self) -> Iterator[str | Rows]:
         yield f"wrote {self.file}; the game has {sizes_text(self)}"
         if self.note is not UNSET:
-            yield f"  {self.note}"
+            yield from (f"  {line}" for line in self.note.splitlines())
 
 
 class Plotted(GameDocument, frozen=True, kw_only=True, tag="rollwise/plot/1"):

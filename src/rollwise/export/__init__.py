@@ -13,7 +13,7 @@ from rollwise.answer.solution import Solution
 from rollwise.derive.changed import throws_as_fields
 from rollwise.errors import UsageError, another_kind, no_such
 from rollwise.export.data import write_json, write_npz, write_parquet
-from rollwise.export.models import one_chooser, write_drn, write_prism, write_umb
+from rollwise.export.models import differences, one_chooser, write_drn, write_prism, write_umb
 from rollwise.export.programs import PROGRAMS, write_program
 from rollwise.graph import StateGraph
 from rollwise.machine.atomic_files import path_of, write_atomically
@@ -38,7 +38,7 @@ def export(
     form: str,
     against: AnyPolicy | None = None,
     program: str = PROGRAMS[0],
-) -> None:
+) -> list[str]:
     """Write a solved game of any number of players to a file, all at once or not at all.
 
     Parameters
@@ -51,6 +51,12 @@ def export(
         then has one chooser (an MDP).
     program : {"linear-programming", "mixed-integer"}
         The program of lp and mps. With two players the first one may miss the values.
+
+    Returns
+    -------
+    list of str
+        How values of the file differ from those of the answer: of models with raised payoffs, or
+        with endless play.
 
     Raises
     ------
@@ -72,8 +78,9 @@ def export(
 
     plan = None if against is None else policies.find(against)
     if form in MODELS:
-        written(MODELS[form], one_chooser(plain, plan))
-        return
+        model = one_chooser(plain, plan)
+        written(MODELS[form], model)
+        return differences(model, form)
     if form not in (*DATA, *PROGRAM_FILES):
         formats = [*MODELS, *DATA, *PROGRAM_FILES]
         raise UsageError(no_such("format", form, formats))
@@ -89,13 +96,14 @@ def export(
                 scale = "x" if (a, b) == (1, 0) else f"{a:g} x + {b:g}"
                 note += f"; where it moves, its result is {scale}"
         written(lambda graph, place: write_program(graph, place, form, program, note), graph)
-        return
+        return []
     if against is not None:
         raise UsageError(
             "a policy to play against is for models and programs "
             f"({', '.join([*MODELS, *PROGRAM_FILES])})"
         )
     written(DATA[form], solution if plain is solution.graph else replace(solution, space=plain))
+    return []
 
 
 def check_players(form: str, title: str, players: int, against: object) -> None:

@@ -57,6 +57,8 @@ probabilistic prob pta rate rewards Rmax Rmin R S smg stochastic system true U W
 won drawn lost finished share payoff points ending
 """
 
+READ_BACK = ("drn", "umb")  # formats that `rollwise.models` reads
+
 # The players of a model, by seat.
 PLAYERS = ["first", "second", "third", *(f"player_{k}" for k in range(4, MOST_PLAYERS + 1))]
 
@@ -315,18 +317,58 @@ def _taken_off(payoffs: Endings) -> float:
     return min(*payoffs.payoffs, 0.0)
 
 
+_ENDLESS = {
+    "draw": "play may go on for ever, which is a draw",
+    "lose": "play may go on for ever, which is a loss of the player who keeps it up",
+}
+
+
+def may_last(graph: StateGraph) -> bool:
+    """Whether play may go on for ever, and the rules say its worth."""
+    return graph.endless != "forbidden" and len(endless_states(graph)) > 0
+
+
+def _lost_alone(graph: StateGraph) -> bool:
+    """Whether endless play is a loss of a single player, so that the total of shares is right."""
+    return graph.players == 1 and graph.endless == "lose" and not graph.has_stakes
+
+
+def differences(graph: StateGraph, form: str) -> list[str]:
+    """How the value of a model differs from that of the game, each in a line.
+
+    Parameters
+    ----------
+    graph : StateGraph
+        As it is written, from `one_chooser`.
+    form : {"prism", "drn", "umb"}
+    """
+    found, payoffs = list[str](), endings(graph)
+    if graph.has_stakes and (less := -_taken_off(payoffs)):
+        found.append(
+            f"payoffs are raised by {less:.17g}, as models have no negative rewards: subtract it "
+            "from the value of the model"
+        )
+    if may_last(graph):
+        text, best = _ENDLESS[graph.endless], payoffs.names[0]
+        if not _lost_alone(graph):
+            text += ", and no question about the model counts it so"
+        if form in READ_BACK:
+            text += f"; goal={best} rewards=none reads the chance of the ending {best} from it"
+        found.append(text)
+    return found
+
+
 def _queries(graph: StateGraph, is_game: bool) -> Iterator[str]:
     """The queries for this package's values in a model checker."""
     who = "<<first>> " if is_game else ""
     if is_game and graph.players > 2:
         yield "all others play against the first player:"
-    if graph.endless != "forbidden" and len(endless_states(graph)):
+    if may_last(graph):
         yield f'{who}Pmax=? [F "won"]' if not graph.has_stakes else "no query for the value:"
-        if graph.players == 1 and graph.endless == "lose" and not graph.has_stakes:
+        if _lost_alone(graph):
             yield 'R{"share"}max=? [C]'
             return
-        means = "a draw" if graph.endless == "draw" else "a loss of the player who keeps it up"
-        yield f"play may go on for ever, which is {means}: queries count it as no win"
+        yield f"{_ENDLESS[graph.endless]}: queries count it as no win"
     elif graph.has_stakes:
         less = -_taken_off(endings(graph))
         then = f", less {less:.17g}: payoffs are raised by as much here" if less else ""

@@ -119,6 +119,12 @@ def smooth(home: Home, throw: Throw) -> int:
     return best
 
 
+def play_features(home: Home, play: int) -> dict[str, int]:
+    """The checkers that a play bears off, and the points with checkers after it."""
+    after = after_play(home, play)
+    return {"off": sum(home) - sum(after), "covered": sum(n > 0 for n in after)}
+
+
 def left(home: Home) -> str:
     """A home board in words."""
     points = [f"{n} on the {k}" for k, n in enumerate(home, 1) if n]
@@ -192,6 +198,9 @@ class BearOff(Bearing):
     def told(self, s: Solitaire, throw: Throw, play: int, then: int, after: Solitaire) -> str:
         return "all are off" if then == END else left(after.on)
 
+    def action_features(self, s: Solitaire, throw: Throw, play: int) -> dict[str, int]:
+        return play_features(s.on, play)
+
     @policy
     def most_off(self, s: Solitaire, throw: Throw) -> int:
         """Bear off as many as you can, and leave as few points empty as you can."""
@@ -247,6 +256,9 @@ class TwoSidedBearOff(Bearing):
 
     def told(self, s: Race, throw: Throw, play: int, then: int, after: Race) -> str:
         return "all are off" if then == WIN else left(after.theirs)
+
+    def action_features(self, s: Race, throw: Throw, play: int) -> dict[str, int]:
+        return play_features(s.mine, play)
 
     @policy
     def most_off(self, s: Race, throw: Throw) -> int:

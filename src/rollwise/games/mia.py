@@ -31,11 +31,14 @@ class Mia(Game):
     Throws are read with the higher die first. They rank from 31 to 65; above these are the doubles
     from 11 to 66, and 21, called Mia, is the highest. A claim must beat the last one, true or not.
     Who believes a claim takes the cup and throws. Who calls lifts it: the claim was a lie if the
-    throw is lower. The liar, or else the caller, loses a life and begins the next round. The last
-    player with a life wins.
+    throw is lower. The liar, or else the caller, loses a life and begins the next round. Who calls
+    a true Mia may lose more lives. The last player with a life wins.
     """
 
     lives: int = parameter(1, at_least=1, at_most=20, about="lives of each player")
+    mia_costs: int = parameter(
+        1, at_least=1, at_most=20, variant=True, about="lives lost by the caller of a true Mia"
+    )
 
     @property
     def action_names(self) -> Mapping[int, str]:  # type: ignore[override]
@@ -69,8 +72,8 @@ class Mia(Game):
             after = Cup(0, 0, False, s.theirs - 1, s.mine)
             yield (1, PASS, after) if s.theirs > 1 else (1, WIN, s)
         else:
-            after = Cup(0, 0, False, s.mine - 1, s.theirs)
-            yield (1, AGAIN, after) if s.mine > 1 else (1, LOSE, s)
+            left = s.mine - (self.mia_costs if s.claim == THROWS[-1] else 1)
+            yield (1, AGAIN, Cup(0, 0, False, left, s.theirs)) if left > 0 else (1, LOSE, s)
 
     @policy
     def honest(self, s: Cup) -> int:

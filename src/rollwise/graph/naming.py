@@ -31,11 +31,22 @@ RESERVED = (
     *("inherited_error", "true_value", "true_bound", "true_error", "cube_action"),
 )
 OF_THROWS = ("throw", ROLLS_LEFT)
+OF_SEATS = ("win_probability", "payoff")  # ``payoff.0`` and so on, with three players or more
 ONLY_MOVE = "the only move"  # the name of action 0 without a name, where there is no choice
 
 
 TRUTHS = {0: "false", 1: "true"}  # the words of a field that is declared as a bool
 Words = Mapping[str, Mapping[int, str]]  # of numbers in fields, by the name of the field
+
+
+def reserved_names(players: int, *, has_throws: bool) -> tuple[str, ...]:
+    """The columns of tables and policies of a game, which are forbidden names of its fields."""
+    seats = range(players if players > 2 else 0)
+    return (
+        *RESERVED,
+        *(OF_THROWS if has_throws else ()),
+        *(f"{word}.{seat}" for word in OF_SEATS for seat in seats),
+    )
 
 
 def free_name(name: str, taken: Collection[str]) -> str:

@@ -27,7 +27,7 @@ from rollwise.graph.naming import in_fields, state_text
 from rollwise.graph.typed import spread
 from rollwise.hidden.check import OpenGame, gains_of, plan_of, rounding_bound
 from rollwise.hidden.program import Face, matrix_face, payoff_matrix
-from rollwise.hidden.reading import DEAL, TOGETHER, Positions
+from rollwise.hidden.reading import DEAL, TOGETHER, Positions, policy_names
 from rollwise.hidden.regret import OpenStrategies, uniform
 from rollwise.hidden.stochastic import Plan, evaluate_positions
 from rollwise.hidden.tree import Seat, Tree, added
@@ -278,9 +278,7 @@ class Answer(InWords):
         count = len(situation.actions)
         if name == "random":
             return [1.0 / count] * count
-        policies = type(self.game).policies()
-        if name not in policies:
-            names = ["optimal", "random", *policies]
+        if name not in (names := policy_names(self.game)):
             raise PolicyError(f"{self.positions.title}: {no_such('policy', name, names)}")
         side = 0 if self.positions.is_hidden else situation.seat
         action = self.positions.action_by(name, situation.position, side)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import product
 from typing import Any, NoReturn
 
 import numpy as np
@@ -297,6 +298,14 @@ class Positions:
         """The name of an action."""
         return action_name(self.game, action, self.states[position])
 
+    def choice_text(self, choice: int, position: int) -> str:
+        """A choice of a position in a sentence: a deal, an action, or the actions of both."""
+        if not self.menus[position]:
+            return "deal()"
+        actions = list(product(*self.menus[position]))[choice - self.first_choice[position]]
+        names = [self.action_name(action, position) for action in actions]
+        return f"the action{'s' * (len(names) - 1)} {' and '.join(names)}"
+
     def choices(self, position: int) -> range:
         """The numbers of the choices of a position."""
         return range(*self.first_choice[position : position + 2].tolist())
@@ -375,6 +384,11 @@ def action_name(game: Game, action: int, state: Any) -> str:
     names = game.action_names
     named = dict(enumerate(names)) if not hasattr(names, "get") else names
     return str(named.get(action) or game.action_text(state, action) or action)
+
+
+def policy_names(game: Game) -> list[str]:
+    """The policies of a game by name."""
+    return ["optimal", "random", *type(game).policies()]
 
 
 def require_class(game: Game) -> None:

@@ -23,6 +23,10 @@ from rollwise.graph.lotteries import Components, spans
 from rollwise.hidden.reading import DEAL, ENDED, Positions
 
 LIMIT = 60_000_000  # nodes of the tree, unless a limit is given
+ROUNDS = (
+    "a game is solved round by round where both players know of a fresh throw and the state keeps "
+    "only what still counts (see 'Rounds' in docs/bluffing.md)"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,7 +242,7 @@ def unfold(positions: Positions, exact: bool = False, limit: int | None = None) 
             more = spelled(python="max_states=N", command_line="--max-states N")
             raise TooManyStates(
                 f"{positions.title} has more than {limit:,} histories",
-                f"; take fewer dice, cards or sides, or allow more with {more}",
+                f"; take fewer dice, cards or sides, or allow more with {more}; {ROUNDS}",
             )
         base = last.copy()  # the sequence of the first action; for the player who doesn't choose, 0
         moves = positions.kinds[place] != DEAL

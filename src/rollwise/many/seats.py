@@ -27,6 +27,7 @@ from rollwise.errors import RulesError
 from rollwise.game import Game, has_many, require_game
 from rollwise.graph import StateGraph
 from rollwise.graph.lotteries import Lotteries, pointers
+from rollwise.graph.naming import OF_SEATS
 from rollwise.graph.policies import Policy
 from rollwise.numbers.shares import brought
 from rollwise.then import bits_of, then_text
@@ -165,7 +166,8 @@ def has_payoffs(graph: StateGraph) -> bool:
 
 def worth_column(graph: StateGraph) -> str:
     """The name of the column with the values of a seat."""
-    return "payoff" if graph.is_score else "win_probability"
+    win, payoff = OF_SEATS
+    return payoff if graph.is_score else win
 
 
 def seat_columns(graph: StateGraph, worths: Floats) -> dict[str, Floats]:

@@ -39,7 +39,8 @@ from rollwise.graph.naming import NO_THROW
 
 MOST = 1 << 20  # in size, of a feature that a rule sheet offers
 Columns: TypeAlias = dict[str, NDArray[np.int32]]
-OF_ACTIONS = ("number", "points", "again", "wins")
+NUMBER = "number"  # of an action
+OF_ACTIONS = (NUMBER, "points", "again", "wins")
 WORDS = ("max", "min")  # of the language of rules
 
 
@@ -292,7 +293,7 @@ class Features:
 
     def _of_actions(self) -> Columns:
         graph, game = self.graph, self.game
-        columns: Columns = {"number": graph.action_label}
+        columns: Columns = {NUMBER: graph.action_label}
         if game is not None and graph.has_pool and graph.throws is not None:
             return columns | _pool_features(graph, game)
         points = graph.lotteries.reward[graph.action_lottery]
@@ -310,16 +311,17 @@ class Features:
         return columns
 
 
-def has_order(graph: StateGraph) -> bool:
-    """Whether the numbers of the actions count something, so that people compute with them.
+def numbers_count(graph: StateGraph) -> bool:
+    """Whether the numbers of the actions count something, so that people can compare them.
 
     Numbers count if the actions have no names, or the numbers in their names ascend with them:
-    ``take 1``, ``take 2``. Names such as ``hold`` and ``roll`` are in no order.
+    ``roll``, ``take 1``, ``take 2``. Most names have a number. Names such as ``hold`` and ``roll``
+    count nothing.
     """
     texts = [graph.vocabulary.text(label) for label in graph.vocabulary.labels if label != THROW]
     written = [int(found[0]) for text in texts if (found := re.search(r"\d+", text))]
     ascends = all(one < other for one, other in pairwise(written))
-    return graph.has_pool or (len(written) > 1 and ascends)
+    return graph.has_pool or (2 * len(written) > len(texts) and len(written) > 1 and ascends)
 
 
 def _of_positions(graph: StateGraph, game: Game) -> Columns:
@@ -373,7 +375,7 @@ def _pool_features(graph: StateGraph, game: Game) -> Columns:
     at_filled += np.searchsorted(labels, label[~kept])
     numbers = label.astype(np.int32)
     numbers[kept] = np.array([len(dice) for dice in every], np.int32)[at_kept]
-    columns: Columns = {"number": _in_place(numbers, of_turn)}
+    columns: Columns = {NUMBER: _in_place(numbers, of_turn)}
     points = graph.lotteries.reward[graph.action_lottery]
     if np.all(points == np.round(points)) and np.all(np.abs(points) < MOST):
         columns["points"] = points.astype(np.int32)

@@ -43,7 +43,7 @@ from rollwise.graph.lotteries import spans
 from rollwise.graph.policies import Policy
 from rollwise.layers import layer_of_graph
 from rollwise.proofs.endless_play import endless_states
-from rollwise.thumb.features import Columns, Features, has_order
+from rollwise.thumb.features import NUMBER, Columns, Features, numbers_count
 from rollwise.thumb.language import (
     Clause,
     Column,
@@ -63,7 +63,6 @@ MOST_PRODUCT = 1600  # of two features: products beyond 40 × 40 are too hard at
 TIMES = ((4, (2, 3, 4, 5, 6, 7, 8, 9, 10, 12)), (8, (2, 3, 4, 6, 8)))
 SINGULAR = 1e-6
 MOST_LABELS = 12  # actions that clauses name
-NUMBER = "number"  # of an action
 Taken = NDArray[np.int32]
 
 
@@ -135,15 +134,6 @@ def _signed(fields: Sequence[Feature], size: int) -> Iterator[dict[Feature, int]
             }
 
 
-def _computes_with_number(preference: Preference) -> bool:
-    """Whether the number of an action is a part of a sum or a product."""
-    return any(
-        NUMBER in (feature.first, feature.second) and (len(form.terms) > 1 or feature.is_product)
-        for form in preference.forms
-        for _, feature in form.terms
-    )
-
-
 def _form(terms: Mapping[Feature, int]) -> Form:
     return form_of(terms)[0]
 
@@ -160,7 +150,7 @@ class Setting:
     states : dict of (n_states,) int32
         The features of the states.
     actions : dict of (n_actions,) int32
-        The features of the actions.
+        The features of the actions; their numbers only where these count something.
     of_the_sheet : bool
         Whether the rule sheet offers features of actions.
     start : int
@@ -194,10 +184,15 @@ class Setting:
             for name, numbers in columns.states.items()
             if not is_set(policies.game, name, np.unique(numbers).tolist())
         }
+        of_actions = {
+            name: numbers
+            for name, numbers in columns.actions.items()
+            if name != NUMBER or numbers_count(policies.graph)
+        }
         start, times, game = 0, None, policies.game
         if isinstance(game, Average):
             start, times = game.home, game.cycle(game.durations)
-        return cls(graph, optimal, states, columns.actions, offered, start, times)
+        return cls(graph, optimal, states, of_actions, offered, start, times)
 
 
 def _following(graph: StateGraph) -> Following:
@@ -280,6 +275,11 @@ class Scorer:
             taken = np.full(len(choices), -1, np.int32)
             taken[self._own[mine]] = mine
             self.labels[number] = taken
+        if not self.labels and not self.action_columns:
+            raise UsageError(
+                f"{self.graph.title} has more than {MOST_LABELS} actions, whose names are in no "
+                "order: rules of thumb prefer actions by the numbers that action_features gives"
+            )
 
     def best(self, preference: Preference) -> Taken:
         """The actions that a preference takes: (n_choices,) int32."""
@@ -410,7 +410,6 @@ class OnGraph(Field):
         self.seconds_a_rule = SECONDS_A_RULE + SECONDS_AN_OUTCOME * self.scorer.size
         named = [name for name, texts in setting.graph.words.items() if texts]
         self.forms = forms_of(self.scorer.columns, named)
-        self._number_counts = has_order(setting.graph)
         self._usual: list[Deed] = list(self.scorer.labels)
         self._values: dict[Form, Column] = {}
         self._places: dict[Preference, Taken] = {}
@@ -576,11 +575,7 @@ class OnGraph(Field):
         """Preferences with one more feature, or with another preference behind."""
         if not isinstance(deed, Preference):
             return []
-        preferences = [
-            one
-            for one in longer(deed, map(Feature, self.scorer.action_columns))
-            if self._number_counts or not _computes_with_number(one)
-        ]
+        preferences = list(longer(deed, map(Feature, self.scorer.action_columns)))
         if len(deed.forms) < LONGEST:
             equal = {form.terms[0][1] for form in deed.forms if len(form.terms) == 1}
             singles = [single.forms[0] for single in self._single()]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 from collections.abc import Sequence
 from io import StringIO
@@ -34,7 +33,7 @@ from rollwise.documents.scores import (
     distributions_document,
     reached_document,
 )
-from rollwise.errors import TooManyStates, UsageError
+from rollwise.errors import UsageError
 from rollwise.game import Game, has_many
 from rollwise.graph.naming import title_of
 from rollwise.methods import DEFAULT
@@ -275,21 +274,15 @@ def _print_reach(game: Game, text: str) -> None:
 
 def _reached(game: Game, scores: list[int], progress: Progress) -> Reach:
     """The best chances of scores, by layers where one graph may be too large."""
-    from rollwise.analysis.reaching import reach, reach_by_layer
+    from rollwise.analysis.reaching import best_chances
     from rollwise.builders.rules import Rules
 
     in_layers = game.players == 1 and goes_by_layers(game, ASKED.max_states)
     if in_layers and Rules(game).pool is None:
         in_layers = kept.policies_in_one_graph(game, other_way=True, progress=progress) is None
-    try:
-        if in_layers:
-            found = reach_by_layer(game, max(0, *scores), progress=progress)
-            return found._replace(chances=found.chances[[max(0, score) for score in scores]])
-    except UsageError:  # layers are for fewer games
-        with contextlib.suppress(TooManyStates):
-            return reach(game, scores, max_states=ASKED.max_states, progress=progress)
-        raise
-    return reach(game, scores, max_states=ASKED.max_states, progress=progress)
+    return best_chances(
+        game, scores, in_layers=in_layers, max_states=ASKED.max_states, progress=progress
+    )
 
 
 def _write_csv(document: Distributions) -> None:

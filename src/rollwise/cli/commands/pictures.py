@@ -276,7 +276,8 @@ def export(
         return
     with Progress() as progress:
         progress("writing", 0, None)
-        write(solution, out, to, against, **kind)
-    warned = caution(graph.players, program or PROGRAMS[0]) if to in PROGRAM_FILES else ""
-    note = {"note": warned} if warned and against is None else {}
+        notes = write(solution, out, to, against, **kind)
+    if to in PROGRAM_FILES and against is None:
+        notes += filter(None, [caution(graph.players, program or PROGRAMS[0])])
+    note = {"note": "\n".join(notes)} if notes else {}
     render(Exported.on(graph, format=to, file=str(out), **sizes(graph), **note))

@@ -247,6 +247,8 @@ def _oddities(solution: Solution) -> list[str] | UnsetType:
         off = chances_off(graph, solution.game)
         return [off] if off else UNSET
     from rollwise.analysis.findings import (
+        Steps,
+        loops_once,
         misspelled,
         nobody_passes,
         nothing_at_stake,
@@ -257,9 +259,9 @@ def _oddities(solution: Solution) -> list[str] | UnsetType:
     if game is None or game.made_from is game:
         # players of the gallery cannot mend its fields, which are odd for some parameters
         of_gallery = type(game).__module__.startswith(f"{find.__module__}.")
-        fields = [] if of_gallery else oddities(graph)
+        fields = [] if of_gallery else oddities(Steps.of_graph(graph, game))
         odd = [*fields, chances_off(graph, game), nobody_passes(graph), *odd]
-        odd += [] if game is None else misspelled(game)
+        odd += [] if game is None else [*misspelled(game), *loops_once(game)]
     return [*filter(None, odd), *_names_that_differ(solution)]
 
 
