@@ -35,7 +35,7 @@ from rollwise.documents.hidden import (
     unit_facts,
     unit_of,
 )
-from rollwise.documents.model import Rows
+from rollwise.documents.model import UNSET, Rows
 from rollwise.errors import RulesError, UsageError
 from rollwise.game import Game
 from rollwise.graph.layout import members_of
@@ -225,7 +225,7 @@ def simulate(
     games = GAMES if games is None else games
     with working("playing games"):
         expected, bound = answer.evaluate(names)
-        mean, error = play_games(answer.with_policies(names), games, seed)
+        mean, error, endless = play_games(answer.with_policies(names), games, seed)
     if error == 0:  # wins or losses alone have an error then, as if one game had differed
         error = 2 / games if unit_of(answer) == "win probability" else np.nan
     render(
@@ -241,6 +241,7 @@ def simulate(
             games=games,
             seed=seed,
             expected=expected,
+            endless=endless or UNSET,
         )
     )
 
@@ -280,12 +281,12 @@ def verify(place: Path, game: Game | None, exact: bool) -> None:
 def check(game: Game) -> None:
     """``rollwise check``: read and unfold the rules, which finds leaks and endless play."""
     from rollwise.documents.games import Checked, Finding
-    from rollwise.hidden.check import never_ends
+    from rollwise.hidden.check import endless_fault, endless_positions
     from rollwise.hidden.tree import check_ends, unfold
 
     with Progress() as progress:
         progress("reading the rules", 0, None)
-        found, error = "", None
+        found, error, endless = "", None, ""
         try:
             positions = read(game, ASKED.max_states, progress.listener)
             found = how_many(len(positions.states), "position")
@@ -297,13 +298,21 @@ def check(game: Game) -> None:
                     found += f", {how_many(len(trees), 'round')}"
                 found += f", {how_many(n, 'situation')}; the actions tell no hidden field"
                 found += "; every play ends"
-            elif (place := never_ends(positions)) is None:
-                found += "; every play ends"
+            elif fault := endless_fault(positions):
+                error = fault
+            elif (lasting := endless_positions(positions)).any():
+                endless = (
+                    f"the players can go on for ever from {how_many(int(lasting.sum()), 'position')}, "
+                    f"such as {positions.text(int(lasting.argmax()))}. The rules say that endless "
+                    "play is a draw"
+                )
             else:
-                error = f"the players can go on for ever from {positions.text(place)}"
+                found += "; every play ends"
         except RulesError as fault:
             error = str(fault)
         findings = [Finding("error", "rules", error) if error else Finding("ok", "rules", found)]
+        if endless:
+            findings.append(Finding("ok", "endless play", endless))
         for name in type(game).policies() if error is None else ():
             wrong = positions.policy_fault(name)
             text = wrong or f"{name} has an action for every state"
@@ -375,7 +384,8 @@ def play(
     mine, answer = int(seat == "second"), find_answer(game, saved=load)
     opponent = answer.with_policies((against, against)) if against != "optimal" else answer
     seed = seed_of(seed)
-    walk, lost, last = Walk(answer, np.random.default_rng(seed)), 0.0, ""
+    walk = Walk(answer, np.random.default_rng(seed), unending=opponent.unending(mine))
+    lost, last = 0.0, ""
     unseen: list[str] = []  # a choice may be hidden until the end of the round
     _say(f"{answer.positions.title}  (seed {seed})")
     while not walk.is_over:
@@ -404,6 +414,8 @@ def play(
         if unseen and (walk.is_over or walk.rounds > rounds):  # nothing earlier matters
             _say(f"the choices were {'; '.join(unseen)}")
             unseen = []
+    if walk.is_endless:
+        _say("play can't end any more: endless play is a draw")
     _say(f"the last position, of its mover: {last}")
     _end(answer, against, seat, walk.payoff * (1 - 2 * mine), lost, seed)
 
