@@ -14,16 +14,15 @@ import naive_hidden as naive
 import numpy as np
 import polars as pl
 import pytest
-from cli_runner import output, refusal
+from cli_runner import output, refusal, run
 
 import rollwise
 from rollwise import AGAIN, DRAW, LOSE, PASS, WIN, Game, parameter, payoff
-from rollwise.errors import EndlessPlay, NotConverged, RulesError
-from rollwise.hidden import load, save, solve, stochastic, verify
+from rollwise.errors import EndlessPlay, RulesError
+from rollwise.hidden import load, save, solve, verify
 from rollwise.hidden.check import endless_positions, proves_positions
 from rollwise.hidden.learning import simulate
 from rollwise.hidden.stochastic import Matrices
-from rollwise.page.hidden import data_of
 from rollwise.page.hidden import page_of
 
 HERE = str(Path(__file__))
@@ -248,8 +247,166 @@ def test_no_response_to_the_strategies_of_random_games_gets_beyond_the_bounds(se
     assert answer.low - room <= against_first.min()
     assert against_second.max() <= answer.high + room
     assert answer.error_bound < 1e-4
+
+
+def test_points_against_points_are_even_and_stubbornness_costs_all():
+    answer = solve(Rps())
+    assert abs(answer.value) <= answer.error_bound < 1e-12
+    assert answer.evaluate(("stubborn", "stubborn")) == (0, 0)
     for seat in (0, 1):
-        worth, bound = answer.best_response("optimal", seat)
-        sign = 1 - 2 * seat
-        found = (sign * (against_second if seat == 0 else against_first)).max()
-        assert worth == pytest.approx(found, abs=room + bound)
+        worth, bound = answer.best_response("stubborn", seat)
+        assert worth == pytest.approx(1, abs=1e-12 + bound)
+    found = simulate(answer.with_policies(("stubborn", "stubborn")), 20, 1)
+    assert (found.mean, found.endless) == (0, 20)
+    assert simulate(answer, 20, 1).endless == 0
+
+
+@pytest.mark.parametrize("stake", [2, 5])
+def test_a_tie_is_worth_the_game_itself(stake):
+    answer, tie = solve(Rps(target=1, stake=stake)), 0.0
+    for _ in range(60):
+        rows = [[tie, -1, stake], [1, tie, -1], [-1, 1, tie]]
+        tie = naive.value_of(np.array(rows, float))
+    assert answer.value == pytest.approx(tie, abs=1e-8)
+    assert answer.error_bound < 1e-12
+
+
+def test_waiting_for_ever_is_worth_nothing():
+    answer = solve(Duel())
+    assert (answer.low, answer.high) == (0, 0)
+    assert simulate(answer, 5, 1) == (0, 0, 5)
+    assert answer.best_response("random", 0)[0] > 0.1
+
+
+def test_a_wait_that_is_as_good_at_each_step_is_not_chosen_for_ever():
+    answer = solve(Walk())
+    assert answer.value == pytest.approx(0.5, abs=1e-13)
+    assert answer.error_bound < 1e-13
+    assert answer.plan.rows.reshape(-1, 2)[:, 1].tolist() == [1] * 6
+    # the same values are no proof for strategies that wait
+    plan, game = answer.plan, Matrices.of(answer.positions)
+    rows = np.tile([1.0, 0.0], 6)
+    endless = endless_positions(answer.positions)
+    waits = replace(plan, lows=np.full(6, 0.5 - 1e-9), highs=np.full(6, 0.5 + 1e-9), rows=rows)
+    waits.rows[-2:] = plan.rows[-2:]
+    assert not proves_positions(waits.arrays, game.arrays, endless)
+    assert proves_positions(waits.arrays, game.arrays, np.zeros(6, bool))
+
+
+def test_a_value_that_can_only_be_approached_has_wide_bounds():
+    answer = solve(Approach())
+    assert 1e-9 < answer.error_bound < 1e-4
+    assert answer.low < 1 <= answer.high
+
+
+def test_values_of_finite_games_are_no_values():
+    assert naive.stochastic_value(Delay(), 9) == pytest.approx(2)
+    answer = solve(Delay())
+    assert answer.value == pytest.approx(1, abs=1e-12)
+    assert answer.error_bound < 1e-12
+
+
+def test_a_long_tug_of_war_is_proved():
+    answer = solve(Tug())
+    assert answer.value == pytest.approx(0.999906722042, abs=1e-11)
+    assert answer.error_bound < 1e-10
+
+
+@pytest.mark.parametrize("game", [Rps(), Duel(), Walk(), Approach()], ids=lambda game: game.name)
+def test_saved_bounds_are_proved_and_shifted_ones_are_not(game, tmp_path):
+    place, answer = tmp_path / "answer.parquet", solve(game)
+    save(answer, place)
+    assert verify(place, game).verified
+    assert (load(place, game).low, load(place, game).high) == (answer.low, answer.high)
+    frame = pl.read_parquet(place)
+    facts = json.loads(pl.read_parquet_metadata(place)["rollwise"])
+    shift = 2 * answer.error_bound or 1e-12
+    for sign in (1, -1):
+        moved = frame.with_columns(pl.col("low", "high") + sign * shift)
+        bounds = {"low": str(answer.low + sign * shift), "high": str(answer.high + sign * shift)}
+        moved.write_parquet(place, metadata={"rollwise": json.dumps(facts | bounds)})
+        assert "don't prove" in verify(place, game).fault
+
+
+class Paid(Rps):
+    """A tie has a reward."""
+
+    def reward(self, s, both):
+        return int(both[0] == both[1])
+
+
+class PaidOnce(Rps):
+    """Each won point has a reward."""
+
+    def reward(self, s, both):
+        return (both[0] - both[1] + 1) % 3 - 1
+
+
+class Lost(Rps):
+    """Who would lose?"""
+
+    endless = "lose"
+
+
+class Forbidden(Rps):
+    """Nothing is said of ties."""
+
+    endless = "forbidden"
+
+
+def test_refusals_name_the_remedy():
+    for game, error, says in (
+        (Paid(), EndlessPlay, "has the reward 1, and the players can repeat it for ever"),
+        (Forbidden(), EndlessPlay, 'from mine=0, theirs=0; say endless = "draw"'),
+        (Lost(), RulesError, "endless is 'lose'.*'forbidden' or 'draw'.*count the rounds"),
+    ):
+        with pytest.raises(error, match=says):
+            solve(game)
+    assert abs(solve(PaidOnce()).value) < 1e-12
+    assert 'say endless = "draw"' in run("check", f"{HERE}:Forbidden").stdout
+
+
+def test_commands_say_that_endless_play_is_a_draw(tmp_path):
+    assert "ok  endless play: the players can go on for ever from 9 positions" in output(
+        "check", f"{HERE}:Rps"
+    )
+    shown = output("simulate", f"{HERE}:Rps", "--policy", "stubborn", "--games", "9", "--seed", "1")
+    assert "9 games would never end: endless play is a draw" in shown
+    assert "a draw is half a win" in output("solve", f"{HERE}:Rps")
+    assert "count the rounds" in refusal("export", f"{HERE}:Rps", "--to", "efg")
+
+
+class Alone(Game):
+    """The mover waits or wins; the other player can only look on."""
+
+    endless = "draw"
+
+    def start(self):
+        return Place(0)
+
+    def actions(self, s):
+        return (0, 1)
+
+    def together(self, s):
+        return ()
+
+    def outcomes(self, s, action):
+        yield 1, (AGAIN, WIN)[action], s
+
+    @rollwise.policy
+    def lazy(self, s, side):
+        """Wait."""
+        return 0
+
+
+@pytest.mark.slow
+def test_a_page_ends_a_game_that_the_opponent_never_ends(tmp_path, browser):
+    place = tmp_path / "alone.html"
+    place.write_text(page_of(solve(Alone()), []))
+    browser.visit(place)
+    browser.js("document.querySelector('.setup select').value = '1'")
+    browser.js("document.querySelectorAll('.setup input[type=radio]')[1].click()")
+    browser.click(".start")
+    assert "draw" in browser.js("document.querySelector('#table .result').textContent").lower()
+    assert "endless play is a draw" in browser.js("document.querySelector('.news').textContent")
+    assert browser.errors == []

@@ -301,10 +301,11 @@ def check(game: Game) -> None:
             elif fault := endless_fault(positions):
                 error = fault
             elif (lasting := endless_positions(positions)).any():
+                count = how_many(int(lasting.sum()), "position")
                 endless = (
-                    f"the players can go on for ever from {how_many(int(lasting.sum()), 'position')}, "
-                    f"such as {positions.text(int(lasting.argmax()))}. The rules say that endless "
-                    "play is a draw"
+                    f"the players can go on for ever from {count}, such as "
+                    f"{positions.text(int(lasting.argmax()))}. The rules say that endless play is "
+                    "a draw"
                 )
             else:
                 found += "; every play ends"

@@ -47,11 +47,11 @@ SWEEPS = 2_000  # before a component in which every play ends is solved by Newto
 PASSES = 1_000  # over the bounds of a component, before their margin is multiplied by ten
 STOP = 4e-15  # change of a sweep, as a part of the largest payoff, in which values count as settled
 MOST = 1e-3  # error bound of an answer, as a part of the largest payoff
-NOISE = 1e-14  # shares below this one are rounding errors: a player who waits for ever needs none
+NOISE = 1e-14  # shares below this one are rounding errors: who waits for ever needs none
 LATER = 10.0 ** -np.arange(1, 10)  # discounts of later values, where play may never end
 STEPS = 100  # sweeps with each of them
 NEARER = 0.1  # change after a step without a discount, as a part of the change before
-REMEDY = "; perhaps endless play hardly ends here: count the rounds in a field, and end the game"
+REMEDY = "; play may last too long here: count the rounds in a field, and end the game"
 
 
 @dataclass(frozen=True, eq=False)
@@ -282,7 +282,7 @@ def _solve_position(s, side, share, plan, room, game):
 @inner_kernel
 def _mixture(s, side, plan, game):
     """The probabilities of the mover's actions (side 0), or of the other player's (side 1)."""
-    lows, highs, first_row, first_column, rows, columns = plan
+    _, _, first_row, first_column, rows, columns = plan
     if side == 0:
         return rows[first_row[s] : first_row[s] + game[0][s]]
     return columns[first_column[s] : first_column[s] + game[1][s]]
@@ -478,7 +478,7 @@ class _Search:
         )
         out = np.bincount(source[~stays], chances[~stays], len(part)) > 0
         # the positions that lead out grow by those that lead there
-        while not (now := out | (abs(leads) @ out > 0)).tolist() == out.tolist():
+        while (now := out | (abs(leads) @ out > 0)).tolist() != out.tolist():
             out = now
         left, found = np.flatnonzero(out), np.zeros(len(part))
         steady = leads[left][:, left].tocsc()
