@@ -522,7 +522,7 @@ def test_simultaneous_games_have_the_value_of_naive_sweeps(seed):
         assert worth == pytest.approx((1 - 2 * seat) * found.value, abs=1e-10)
     value, _ = found.evaluate(("random", "optimal"))
     assert value <= found.value + 1e-10
-    mean, error = simulate(found.with_policies(("random", "optimal")), 4000, 1)
+    mean, error, _ = simulate(found.with_policies(("random", "optimal")), 4000, 1)
     assert abs(mean - value) <= 5 * error
 
 

@@ -78,8 +78,8 @@ def test_files_of_a_dishonest_writer_are_refused(game, tmp_path):
         texts = [str(Fraction(p).limit_denominator(9)) for p in other["probability"]]
         other = other.with_columns(pl.Series("fraction", texts))
     assert "prove" in rewrite(other)
-    if "value" in frame.columns:
-        assert "don't prove" in rewrite(frame.with_columns(error_bound=pl.lit(0.0)))
+    if "position" in frame.columns:
+        assert "don't prove" in rewrite(frame.with_columns(high=pl.col("low")))
         assert "sum 1" in rewrite(frame.with_columns(probability=pl.col("probability") * 1.001))
     middle = str(answer.low + 1) if answer.is_exact else str(answer.value)
     assert "isn't between" in rewrite(frame, low=middle, high=middle)

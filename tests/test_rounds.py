@@ -178,7 +178,7 @@ def test_policies_have_their_payoffs_in_all_rounds(seed):
     for names in (("first", "random"), ("random", "first"), ("random", "random")):
         value, bound = answer.evaluate(names)
         assert abs(value - whole_payoff(game, names)) <= bound + 1e-12
-        mean, error = simulate(answer.with_policies(names), 2_000, 1)
+        mean, error, _ = simulate(answer.with_policies(names), 2_000, 1)
         assert abs(mean - value) <= 5 * error + 1e-12
     # the best response in one tree of all plays is that of the rounds
     tree = unfold(read(game))
@@ -469,7 +469,7 @@ def test_rounds_too_large_for_a_list_of_histories(monkeypatch):
     assert {type(part) for part, _ in rough.parts} == {OpenAnswer}
     assert rough.low <= exact.low <= rough.high
     assert rough.error_bound <= solving.OPEN_TOLERANCE
-    mean, error = simulate(rough, 2_000, 1)
+    mean, error, _ = simulate(rough, 2_000, 1)
     assert abs(mean - exact.value) <= 5 * error + rough.error_bound
     assert rough.evaluate(("optimal", "optimal"))[0] == pytest.approx(exact.value, abs=1e-3)
 

@@ -35,7 +35,7 @@ from rollwise.documents.hidden import (
     unit_facts,
     unit_of,
 )
-from rollwise.documents.model import Rows
+from rollwise.documents.model import UNSET, Rows
 from rollwise.errors import RulesError, UsageError
 from rollwise.game import Game
 from rollwise.graph.layout import members_of
@@ -226,7 +226,7 @@ def simulate(
     games = GAMES if games is None else games
     with working("playing games"):
         expected, bound = answer.evaluate(names)
-        mean, error = play_games(answer.with_policies(names), games, seed)
+        mean, error, endless = play_games(answer.with_policies(names), games, seed)
     if error == 0:  # wins or losses alone have an error then, as if one game had differed
         error = 2 / games if unit_of(answer) == "win probability" else np.nan
     render(
@@ -242,6 +242,7 @@ def simulate(
             games=games,
             seed=seed,
             expected=expected,
+            endless=endless or UNSET,
         )
     )
 
@@ -283,31 +284,38 @@ def check(game: Game) -> None:
     from rollwise.analysis.check import look_at_names, look_at_positions
     from rollwise.analysis.findings import Report
     from rollwise.documents.games import Checked
-    from rollwise.hidden.check import may_go_on, never_ends
+    from rollwise.hidden.check import endless_positions, may_go_on
     from rollwise.hidden.tree import unfold
 
     with Progress() as progress:
         progress("reading the rules", 0, None)
-        found, error, positions = "", None, None
+        found, error, endless, positions = "", None, "", None
         try:
             positions = read(game, ASKED.max_states, progress.listener)
             found = how_many(len(positions.states), "position")
+            goes_on = may_go_on(positions)
             if positions.is_hidden:
-                goes_on = may_go_on(positions)
                 trees = [unfold(one.positions, limit=ASKED.max_states) for one in positions.rounds]
                 n = sum(len(seat.parents) for tree in trees for seat in tree.seats)
                 if len(trees) > 1:
                     found += f", {how_many(len(trees), 'round')}"
                 found += f", {how_many(n, 'situation')}; the actions tell no hidden field"
-                found += "; endless play is a draw" if goes_on else "; every play ends"
-            elif (place := never_ends(positions)) is None:
-                found += "; every play ends"
+            if goes_on:
+                lasting = endless_positions(positions)
+                endless = (
+                    "the players can go on for ever from "
+                    f"{how_many(int(lasting.sum()), 'position')}, such as "
+                    f"{positions.text(int(lasting.argmax()))}. The rules say that endless play is "
+                    "a draw"
+                )
             else:
-                error = f"the players can go on for ever from {positions.text(place)}"
+                found += "; every play ends"
         except RulesError as fault:
             error = str(fault)
         report = Report(game.name)
         report.add("error" if error else "ok", "rules", error or found)
+        if endless and not error:
+            report.add("ok", "endless play", endless)
         look_at_names(report, game)
         if positions is not None:
             look_at_positions(report, positions)
@@ -381,7 +389,8 @@ def play(
     mine, answer = int(seat == "second"), find_answer(game, saved=load)
     opponent = answer.with_policies((against, against)) if against != "optimal" else answer
     seed = seed_of(seed)
-    walk, lost, last = Walk(answer, np.random.default_rng(seed)), 0.0, ""
+    walk = Walk(answer, np.random.default_rng(seed), unending=opponent.unending(mine))
+    lost, last = 0.0, ""
     unseen: list[str] = []  # a choice may be hidden until the end of the round
     _say(f"{answer.positions.title}  (seed {seed})")
     while not walk.is_over:
@@ -410,6 +419,8 @@ def play(
         if unseen and (walk.is_over or walk.rounds > rounds):  # nothing earlier matters
             _say(f"the choices were {'; '.join(unseen)}")
             unseen = []
+    if walk.is_endless:
+        _say("play can't end any more: endless play is a draw")
     _say(f"the last position, of its mover: {last}")
     _end(answer, against, seat, walk.payoff * (1 - 2 * mine), lost, seed)
 

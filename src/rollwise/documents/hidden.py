@@ -458,6 +458,9 @@ class HiddenMatch(Worth, frozen=True, kw_only=True, tag="rollwise/simulate/hidde
     seed: int
     standard_error: Annotated[Number, about("null: a single game, or equal payoffs")]
     expected: Annotated[Value, about("the exact expectation of the same policies")]
+    endless: Annotated[
+        Maybe[int], about("games that these policies never end; they count as draws")
+    ] = UNSET
 
     def blocks(self) -> Iterator[str | Rows]:
         mean, error = as_number(self.value), as_number(self.standard_error)
@@ -470,6 +473,8 @@ class HiddenMatch(Worth, frozen=True, kw_only=True, tag="rollwise/simulate/hidde
         yield self.title
         yield f"  {self.policy} first, against {self.against}: {text}"
         yield f"  {how_many(self.games, 'game')}, seed {self.seed}; estimated (± standard error)"
+        if self.endless:
+            yield f"  {how_many(self.endless, 'game')} would never end: endless play is a draw"
         written = certified if self.is_stake else chance
         expected = written(self.expected, as_number(self.error_bound))
         yield f"  expected: {expected.number} ({expected.sure}{self.about_draws})"
@@ -550,11 +555,10 @@ def unit_facts(answer: Answer) -> dict[str, Any]:
 
 
 def has_draws(answer: Answer) -> bool:
-    """Whether a play can be a draw."""
+    """Whether a play can end with 0, or endless play is a draw."""
     positions = answer.positions
-    return positions.game.endless == "draw" or bool(
-        ((positions.targets < 0) & (positions.payoffs == 0)).any()
-    )
+    ends_level = (positions.targets < 0) & (positions.payoffs == 0)
+    return answer.game.endless == "draw" or bool(ends_level.any())
 
 
 def unit_of(answer: Answer) -> str:

@@ -25,11 +25,11 @@ from rollwise.game import Game
 from rollwise.graph.layout import field_words
 from rollwise.graph.naming import in_fields, state_text
 from rollwise.graph.typed import spread
-from rollwise.hidden.check import OpenGame, gains_of, plan_of, rounding_bound
+from rollwise.hidden.check import OpenGame, endless_positions, gains_of, plan_of, rounding_bound
 from rollwise.hidden.program import Face, matrix_face, payoff_matrix
 from rollwise.hidden.reading import DEAL, TOGETHER, Positions, policy_names
 from rollwise.hidden.regret import OpenStrategies, uniform
-from rollwise.hidden.stochastic import Plan, evaluate_positions
+from rollwise.hidden.stochastic import Plan, evaluate_positions, unending
 from rollwise.hidden.tree import Seat, Tree, added
 from rollwise.hooks import InWords
 
@@ -255,6 +255,16 @@ class Answer(InWords):
         one number, or no optimal strategy leads there.
         """
         raise NotImplementedError
+
+    def unending(self, responder: int | None = None) -> NDArray[np.bool_] | None:
+        """Where play can't end: (n, 2) bool, by position and mover; None if every play ends.
+
+        Parameters
+        ----------
+        responder : int, optional
+            A player who may take any action; all others use their strategies.
+        """
+        return None
 
     def payoff_range(self, names: tuple[str, str]) -> tuple[float, float] | None:
         """The range of `evaluate` over all optimal strategies; None if it is one number."""
@@ -565,9 +575,14 @@ class StochasticAnswer(Answer):
         entries = np.array([self._entry(c) for c in self.positions.choices(position)])
         return entries.reshape(len(self.positions.menus[position][0]), -1)
 
+    @cached_property
+    def _may_last(self) -> bool:
+        """Whether the players together can avoid the end for ever."""
+        return bool(endless_positions(self.positions).any())
+
     @property
     def work_of_ranges(self) -> int:
-        return 1
+        return int(not self._may_last)  # to wait may be optimal once and not for ever
 
     def ranges(self, situation: Situation) -> list[tuple[float, float]]:
         side, place = situation.seat, situation.number
@@ -637,6 +652,12 @@ class StochasticAnswer(Answer):
     ) -> tuple[float, float]:
         worth, bound = evaluate_positions(self.positions, self.plan, strategies, seat)
         return (worth if seat == 0 else -worth), bound
+
+    def unending(self, responder: int | None = None) -> NDArray[np.bool_] | None:
+        if not self._may_last:
+            return None
+        players = self.players or [(self.plan.rows, self.plan.columns)] * 2
+        return unending(self.positions, self.plan, players, responder)
 
     def with_policies(self, names: tuple[str, str]) -> StochasticAnswer:
         return replace(self, players=self.strategies(names), **self._proved_by(names))

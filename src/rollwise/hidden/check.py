@@ -22,7 +22,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.errors import EndlessPlay, RulesError
+from rollwise.errors import EndlessPlay
+from rollwise.graph.lotteries import Components
 from rollwise.hidden.reading import DEAL, Positions
 from rollwise.hidden.tree import Seat, Tree, added, check_ends
 from rollwise.kernels.jit import inner_kernel, kernel
@@ -147,79 +148,171 @@ def _ends(rounds: Sequence[tuple[Any, Any]], side: int, is_exact: bool) -> NDArr
 
 
 @inner_kernel
-def corners(s, plan, bounds, game):
+def corners(s, margin, plan, game):
     """The least and the most that the mover gets in a position, in doubles rounded outward.
+
+    They are rounded by a margin more; proofs need none.
 
     The least: the mover plays its mixture, the other player the worst action for it, and the values
     after it are at their lower bounds. The most: the other way round, at their upper bounds.
+
+    Without rewards a sum is an average, so it isn't beyond the values in it. These limits need no
+    room for rounding: players may wait for ever.
     """
-    values, first_row, first_column, rows, columns = plan
+    lows, highs, first_row, first_column, rows, columns = plan
     heights, widths, first_choice, first_outcome, rewards, chances, payoffs, targets, signs = game
     height, width = heights[s], widths[s]
     low, high = np.inf, -np.inf
-    longest, size = 0, 0.0
     # side 0: the mover's mixture against each column; side 1: the other mixture against each row
     for side in range(2):
         for a in range(width if side == 0 else height):
-            total = 0.0
+            total, size, longest = 0.0, 0.0, 0
+            least, most = np.inf, -np.inf
             for b in range(height if side == 0 else width):
                 i, j = (b, a) if side == 0 else (a, b)
                 share = rows[first_row[s] + i] if side == 0 else columns[first_column[s] + j]
+                if share == 0.0:
+                    continue
                 choice = first_choice[s] + i * width + j
                 entry = rewards[choice]
                 extent = abs(entry)
+                if entry != 0.0:
+                    least, most = -np.inf, np.inf
                 begin, end = first_outcome[choice], first_outcome[choice + 1]
                 for k in range(begin, end):
                     worth = payoffs[k]
                     if targets[k] >= 0:
-                        worth = signs[k] * values[targets[k]]
-                        worth += bounds[targets[k]] if side == 1 else -bounds[targets[k]]
+                        worth = end_of(side, targets[k], signs[k], lows, highs)
                     entry += chances[k] * worth
                     extent += chances[k] * abs(worth)
+                    least, most = min(least, worth), max(most, worth)
                 total += share * entry
                 longest, size = max(longest, end - begin), max(size, extent)
+            # roundings of the longest sum of outcomes and of the mixture, and of the products
+            slack = 2.0 * (longest + height + width + 8) * UNIT * size + margin
             if side == 0:
-                low = min(low, total)
+                low = min(low, max(total - slack, least))
             else:
-                high = max(high, total)
-    # roundings of the longest sum of outcomes and of the mixture, and of the products
-    slack = 2.0 * (longest + height + width + 8) * UNIT * size
-    return low - slack, high + slack
+                high = max(high, min(total + slack, most))
+    return low, high
+
+
+@inner_kernel
+def end_of(side, target, sign, lows, highs):
+    """The mover's lower (0) or upper bound (1) of a target written from either view, or the middle.
+
+    The side of the middle is 2.
+    """
+    if side == 2:
+        return sign * (lows[target] + 0.5 * (highs[target] - lows[target]))
+    if sign > 0:
+        return lows[target] if side == 0 else highs[target]
+    return -highs[target] if side == 0 else -lows[target]
+
+
+@inner_kernel
+def proved_ends(s, plan, game, endless):
+    """Whether the mixtures of a position prove its lower and its upper bound, if all others hold.
+
+    A guarantee above the worth of endless play has to grow: its player might wait for ever.
+    """
+    least, most = plan[0][s], plan[1][s]
+    low, high = corners(s, 0.0, plan, game)
+    if not endless[s]:
+        return least <= low, high <= most
+    return (
+        least < low or (least == low and least <= 0.0),
+        high < most or (high == most and most >= 0.0),
+    )
 
 
 @kernel
-def proves_positions(plan, bounds, game):
-    """Whether values are proved to be within their bounds, by the mixtures of a plan.
+def proves_positions(plan, game, endless):
+    """Whether the bounds of all values are proved by the mixtures of a plan.
 
-    For games in which every play ends (`never_ends`): with the mixtures of one player, values minus
-    bounds are at most the one-step guarantee everywhere, so they are guaranteed to the end.
+    With the mixtures of one player, each lower bound is at most the guarantee of one step. Where
+    every play ends they are guaranteed to the end. Otherwise endless play is worth 0, and these
+    guarantees are a bounded submartingale. Wherever they are positive they grow by some least
+    amount, so they can't stay positive for ever, and their limit is at most 0 (Everett 1957).
+
+    Parameters
+    ----------
+    plan : tuple
+        Lower and upper bounds, and the mixtures of both players, as in `stochastic.Plan`.
+    endless : (n,) bool
+        As of `endless_positions`.
     """
-    values = plan[0]
-    for s in range(len(values)):
-        low, high = corners(s, plan, bounds, game)
-        if not (values[s] - bounds[s] <= low and high <= values[s] + bounds[s]):
+    for s in range(len(endless)):
+        below, above = proved_ends(s, plan, game, endless)
+        if not (below and above):
             return False
     return True
 
 
-def never_ends(positions: Positions) -> int | None:
-    """A position from which the players together can avoid the end for ever; None without one.
+def endless_positions(game: Any) -> NDArray[np.bool_]:
+    """The positions from which the players together can avoid the end for ever: (n,) bool.
 
-    Positions are marked in which each choice may end the game or lead to a marked position.
+    The others are marked: each of their choices may end the game or lead to a marked position.
+
+    Parameters
+    ----------
+    game : Positions or Matrices
     """
-    n = len(positions.states)
-    choice = np.repeat(np.arange(len(positions.rewards)), np.diff(positions.first_outcome))
-    sure = np.zeros(n, bool)
-    # the marked set grows: an action leads on if one of its outcomes ends or is marked
+    choice = np.repeat(np.arange(len(game.rewards)), np.diff(game.first_outcome))
+    sure = np.zeros(len(game.first_choice) - 1, bool)
+    # the marked set grows: a choice leads on if one of its outcomes ends or is marked
     while True:
-        good = (positions.targets < 0) | sure[positions.targets]
-        leads = np.zeros(len(positions.rewards), bool)
+        good = (game.targets < 0) | sure[game.targets]
+        leads = np.zeros(len(game.rewards), bool)
         leads[choice[good]] = True
-        now = np.logical_and.reduceat(leads, positions.first_choice[:-1])
+        now = np.logical_and.reduceat(leads, game.first_choice[:-1])
         if (now == sure).all():
-            left = np.flatnonzero(~sure)
-            return int(left[0]) if len(left) else None
+            return ~sure
         sure = now
+
+
+def endless_fault(positions: Positions) -> str:
+    """The fault of play that can go on for ever, in words; empty if it ends or has a worth.
+
+    Endless play has the worth 0 if the rules say that it is a draw, and rewards can't be repeated
+    in it: a choice with a reward may end the game, or leads on to positions without a way back.
+    """
+    endless = endless_positions(positions)
+    if not endless.any():
+        return ""
+    if positions.game.endless != "draw":
+        stuck = int(np.argmax(endless))
+        remedy = (
+            'say endless = "draw" if such play is a draw, or count the rounds in a field, and end '
+            "the game"
+        )
+        next_ones = [row[2] for row in positions.outcomes(int(positions.first_choice[stuck]))]
+        if (positions.kinds[[stuck, *next_ones]] == DEAL).all():
+            remedy = f"deal(s) yields nothing where all is dealt; {remedy}"
+        return f"the players can go on for ever from {positions.text(stuck)}; {remedy}"
+    first_outcome = positions.first_outcome
+    components = Components.of(
+        first_outcome[positions.first_choice], positions.targets.astype(np.int32)
+    )
+    number = np.empty(len(endless), np.int64)
+    number[components.order] = np.repeat(
+        np.arange(len(components.indptr) - 1), np.diff(components.indptr)
+    )
+    choice = np.repeat(np.arange(len(positions.rewards)), np.diff(first_outcome))
+    place = np.repeat(np.arange(len(endless)), np.diff(positions.first_choice))
+    on, after = positions.targets >= 0, positions.targets
+    stays = np.logical_and.reduceat(on & endless[after], first_outcome[:-1])
+    returns = np.zeros(len(stays), bool)
+    returns[choice[on & (number[after] == number[place[choice]])]] = True
+    paid = np.flatnonzero(stays & returns & (positions.rewards != 0))
+    if not len(paid):
+        return ""
+    return (
+        f"a choice at {positions.text(int(place[paid[0]]))} has the reward "
+        f"{positions.rewards[paid[0]]}, and the players can repeat it for ever; with "
+        'endless = "draw" such play has payoffs at the end only: count the points in fields, and '
+        "end the game with payoff(x)"
+    )
 
 
 def may_go_on(positions: Positions) -> bool:
@@ -228,35 +321,17 @@ def may_go_on(positions: Positions) -> bool:
     Raises
     ------
     EndlessPlay
-        The rules give endless play no value, or a round can return into itself.
-    RulesError
-        Rewards could add up without an end.
+        The rules give endless play no value, rewards could add up without an end, or a round of a
+        game with hidden fields can return into itself.
     """
-    for one in positions.rounds:
-        check_ends(one.positions)
-    groups = [group for group in positions.groups if positions.returns(group)]
-    if not groups or (place := never_ends(positions)) is None:
-        return False
-    text = positions.text(place)
-    if positions.game.endless != "draw":
-        remedy = (
-            "endless play can only be a draw here (endless = 'draw'); otherwise count the rounds "
-            "in a field, and end the game"
-        )
-        after = [target for _, _, target, _ in positions.outcomes(positions.first_choice[place])]
-        if (positions.kinds[[place, *after]] == DEAL).all():
-            remedy = f"deal(s) yields nothing where all is dealt; {remedy}"
-        raise EndlessPlay(
-            f"{positions.title}: the players can go on for ever from {text}; {remedy}"
-        )
-    for part in (positions.rounds[k].positions for group in groups for k in group):
-        for choice in np.flatnonzero(part.rewards != 0)[:1].tolist():
-            state = part.text(int(np.searchsorted(part.first_choice, choice, "right")) - 1)
-            raise RulesError(
-                f"{positions.title}: the players can go on for ever from {text}, and the rewards "
-                f"in {state} have no end; pay them where the game ends, by payoff(x)"
-            )
-    return True
+    if positions.is_hidden:
+        for one in positions.rounds:
+            check_ends(one.positions)
+        if not positions.may_return:
+            return False
+    if fault := endless_fault(positions):
+        raise EndlessPlay(f"{positions.title}: {fault}")
+    return bool(endless_positions(positions).any())
 
 
 @dataclass(frozen=True, eq=False)

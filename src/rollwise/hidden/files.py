@@ -30,7 +30,7 @@ from rollwise.answer.kept_files import WORTH_KEEPING, sources
 from rollwise.errors import OutputError, RefusedFile, SolutionFileError, UsageError
 from rollwise.graph.lotteries import pointers
 from rollwise.hidden.answer import Answer, OpenAnswer, Progress, StochasticAnswer
-from rollwise.hidden.check import UNIT, never_ends, proves_positions
+from rollwise.hidden.check import UNIT, endless_fault, endless_positions, proves_positions
 from rollwise.hidden.reading import DEAL, TOGETHER, Positions, read
 from rollwise.hidden.solving import solve
 from rollwise.hidden.stochastic import Matrices, Plan
@@ -119,8 +119,8 @@ def _of_positions(answer: StochasticAnswer) -> Iterator[dict[str, Any]]:
     plan, positions = answer.plan, answer.positions
     for place, kind in enumerate(positions.kinds.tolist()):
         numbers = {
-            "value": float(plan.values[place]),
-            "error_bound": float(plan.error_bounds[place]),
+            "low": float(plan.lows[place]),
+            "high": float(plan.highs[place]),
         }
         text = positions.text(place)
         if kind == DEAL:
@@ -320,9 +320,7 @@ def _positions_from(
     choosers = [kind != DEAL for kind in positions.kinds.tolist()]
     sizes = heights + np.where(positions.kinds == TOGETHER, widths, 0)
     begin = np.cumsum(sizes) - sizes
-    shares, values, errors = (
-        frame[name].to_numpy() for name in ("probability", "value", "error_bound")
-    )
+    shares, lows, highs = (frame[name].to_numpy() for name in ("probability", "low", "high"))
     if len(shares) != sizes.sum():
         raise ValueError(f"it has {len(shares)} rows")
     first_row, first_column = (pointers(part) for part in (heights, widths))
@@ -336,9 +334,7 @@ def _positions_from(
             columns[first_column[place] : first_column[place + 1]] = shares[
                 middle : middle + widths[place]
             ]
-    plan = Plan(
-        values[begin].copy(), errors[begin].copy(), first_row, first_column, rows, columns, 0
-    )
+    plan = Plan(lows[begin].copy(), highs[begin].copy(), first_row, first_column, rows, columns, 0)
     fault = ""
     for part, first in ((rows, first_row), (columns, first_column)):
         # `check.corners` leaves room for a sum that is off by the rounding of a normalization
@@ -346,13 +342,11 @@ def _positions_from(
         off = abs(np.array(sums) - 1) - (np.diff(first) + 2) * UNIT
         if not ((part >= 0).all() and (off <= 0).all()):  # also of NaN
             fault = "its probabilities aren't from 0 on with the sum 1"
-    if not fault and never_ends(positions) is not None:
-        fault = "some plays of the game never end"
-    arrays = (plan.values, plan.first_row, plan.first_column, plan.rows, plan.columns)
-    if not fault and not proves_positions(arrays, plan.error_bounds, game.arrays):
+    fault = fault or endless_fault(positions)
+    endless = endless_positions(positions)
+    if not fault and not proves_positions(plan.arrays, game.arrays, endless):
         fault = "its strategies don't prove its bounds"
-    value, bound = float(plan.values[0]), float(plan.error_bounds[0])
     return StochasticAnswer(
-        positions, value - bound, value + bound, facts["found_by"], {}, facts["iterations"],
-        facts["kept_from"], plan=plan,
+        positions, float(plan.lows[0]), float(plan.highs[0]), facts["found_by"], {},
+        facts["iterations"], facts["kept_from"], plan=plan,
     ), fault  # fmt: skip

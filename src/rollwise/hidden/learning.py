@@ -14,7 +14,7 @@ import random
 from bisect import bisect
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -265,6 +265,10 @@ class Walk:
         Of the first player so far; complete once the game is over.
     rounds : int
         The rounds that have begun (of a game with hidden fields).
+    unending : (n, 2) bool, optional
+        As of `Answer.unending`: there the game is over, since endless play is worth 0.
+    is_endless : bool
+        Whether the game is over for this reason.
     """
 
     answer: Answer
@@ -274,6 +278,8 @@ class Walk:
     payoff: float = 0.0
     is_over: bool = False
     rounds: int = 0
+    unending: NDArray[np.bool_] | None = None
+    is_endless: bool = False
 
     def __post_init__(self) -> None:
         self.memories: list[Any] = [None, None]
@@ -285,6 +291,8 @@ class Walk:
         known = [self.answer.enter(memory, self.position, self.mover) for memory in self.memories]
         self.rounds += known != self.memories
         self.memories = known
+        if self.unending is not None and self.unending[self.position, self.mover]:
+            self.is_over = self.is_endless = True
 
     def choosers(self) -> list[tuple[int, int]]:
         """Player and side of each player who chooses now."""
@@ -331,8 +339,24 @@ def drawn(situation: Situation, random: np.random.Generator) -> int:
     return int(random.choice(len(shares), p=shares / shares.sum()))
 
 
-def simulate(answer: Answer, games: int, seed: int) -> tuple[float, float]:
-    """The first player's mean payoff in simulated games, and its standard error.
+class Simulated(NamedTuple):
+    """Simulated games.
+
+    Attributes
+    ----------
+    mean, standard_error : float
+        Of the first player's payoffs.
+    endless : int
+        Games that would never end; they are draws.
+    """
+
+    mean: float
+    standard_error: float
+    endless: int
+
+
+def simulate(answer: Answer, games: int, seed: int) -> Simulated:
+    """Games between the strategies of an answer.
 
     Raises
     ------
@@ -340,18 +364,19 @@ def simulate(answer: Answer, games: int, seed: int) -> tuple[float, float]:
         A game goes on for too long.
     """
     random = np.random.default_rng(seed)
-    payoffs = np.empty(games)
+    payoffs, endless, unending = np.empty(games), 0, answer.unending()
     for k in range(games):
-        walk = Walk(answer, random)
+        walk = Walk(answer, random, unending=unending)
         for _ in range(MOST_CHOICES):
-            walk.act([drawn(walk.situation(*who), random) for who in walk.choosers()])
             if walk.is_over:
                 break
-        else:
+            walk.act([drawn(walk.situation(*who), random) for who in walk.choosers()])
+        if not walk.is_over:
             raise EndlessPlay(
                 f"{answer.positions.title}: these policies play on for more than "
                 f"{MOST_CHOICES:,} choices; `rollwise evaluate` has their exact payoff"
             )
         payoffs[k] = walk.payoff
+        endless += walk.is_endless
     spread = payoffs.std(ddof=1) if games > 1 else np.inf
-    return float(payoffs.mean()), float(spread / np.sqrt(games))
+    return Simulated(float(payoffs.mean()), float(spread / np.sqrt(games)), endless)

@@ -422,6 +422,12 @@ def require_class(game: Game) -> None:
             f"player gains the loss of the other (objective = 'win'), not {game.objective!r}; "
             "write the difference of the points as payoff(mine - theirs)"
         )
+    if game.endless not in ("forbidden", "draw"):
+        raise RulesError(
+            f"{name}: endless is {game.endless!r}; with hidden information or simultaneous choices "
+            "it is 'forbidden' or 'draw', since nobody alone keeps play up: count the rounds in a "
+            "field, and end the game with a payoff"
+        )
     if game.has_throws:
         raise RulesError(
             f"{name}: throws() can't be hidden; write the throw in deal(s) or outcomes()"

@@ -87,10 +87,10 @@ def solve(
     if not positions.is_hidden:
         began = time.perf_counter()
         plan = solve_positions(positions)
-        value, bound = float(plan.values[0]), float(plan.error_bounds[0])
+        low, high = float(plan.lows[0]), float(plan.highs[0])
         seconds["solve"] = time.perf_counter() - began
         return StochasticAnswer(
-            positions, value - bound, value + bound, "matrix games", seconds, plan.sweeps, plan=plan
+            positions, low, high, "matrix games", seconds, plan.sweeps, plan=plan
         )
     began = time.perf_counter()
     rounds, goes_on = positions.rounds, may_go_on(positions)

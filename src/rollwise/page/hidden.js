@@ -12,6 +12,7 @@ const MOST_ROWS = 200; // of a table of the strategies, at a time
 const NOTICED = 1e-6; // cost of a choice that counts, as a part of the stake
 const MOST_NEWS = 3; // lines on the table
 const DEAL = 0; // kind of a position at which chance moves
+const MOST_ALONE = 1000; // moves in a row without a choice of the person, where play may never end
 
 // The course of one game.
 class HiddenGame {
@@ -79,10 +80,13 @@ class HiddenGame {
     return this.moves.reduce((sum, { cost }) => sum + (cost ?? 0), 0);
   }
 
-  // Chance and the opponent move until the person has a choice.
+  // Chance and the opponent move until the person has a choice. Endless play is a draw.
   #goOn() {
-    while (!this.isOver) {
-      if (this.position.kind === DEAL) this.#step(0);
+    for (let n = 0; !this.isOver; n++) {
+      if (this.data.endless && n === MOST_ALONE) {
+        this.moves.push({ text: SAY.neverEnds, told: SAY.neverEnds });
+        this.isOver = true;
+      } else if (this.position.kind === DEAL) this.#step(0);
       else if (this.side === undefined) this.#act(null);
       else return;
     }

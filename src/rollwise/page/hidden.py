@@ -132,6 +132,7 @@ def data_of(answer: Answer, blocks: Iterable[str | Rows]) -> dict[str, Any]:
         "stake": positions.stake,
         "bound": bound_text(answer.error_bound, not is_chance) if answer.error_bound else "0",
         "hidden": positions.is_hidden,
+        "endless": game.endless == "draw",
         "sets": _sets(answer),
         "rounds": [int(one.places[0]) for one in positions.rounds],
         "policies": policies,

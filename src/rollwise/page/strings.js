@@ -144,6 +144,7 @@ export const SAY = {
   yourChoice: (name) => `You choose: ${name}.`,
   theirChoice: (name) => `The opponent chooses: ${name}.`,
   theirTurn: "The opponent has moved.",
+  neverEnds: "Play goes on without you, and endless play is a draw.",
   costOf: (text) => `That costs ${text} against perfect play.`,
   costsNothing: "No choice is better.",
   mixed: "Perfect play draws among choices by these shares, so that no opponent can foresee them. Chances and payoffs are against perfect play, and rounded.",
