@@ -1,8 +1,7 @@
 """Values of rounds that can return to each other, with bounds that the rounds prove.
 
 The value of a round depends on those of the rounds after it. A *step* computes all of them from
-given values; the values of the game are a fixed point (Shapley 1953). Steps from 0 give the values
-of games that end in a draw after so many rounds. Newton's method needs fewer steps: it solves the
+given values; the values of the game are a fixed point (Shapley 1953). Newton's method solves the
 linear equations in which all players go on as in this step (Pollatschek and Avi-Itzhak 1969). It
 leaps only where the last step changed the values less than all before it.
 
@@ -10,13 +9,15 @@ Endless play is a draw, worth 0. Then a fixed point is not enough for a proof, s
 wait for ever at any value. By Everett ("Recursive games", 1957), numbers w are guaranteed if w is
 at most step(w) everywhere, and less where w is positive: w of the present round is a submartingale,
 which gains a fixed amount whenever it is positive. So it can't stay positive in endless play.
-Neither steps nor leaps find the right fixed point of every such game; then bounds are wide.
+A step has other fixed points too. The right one is the limit of games in which each round may be
+the last one, with ever smaller chances (Mertens and Neyman, "Stochastic games", 1981).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,8 @@ from rollwise.hidden.check import UNIT
 
 STOP = 4e-15  # change of a step, as a part of the largest payoff, in which values count as settled
 ENOUGH = 1e-6  # the same, where steps bring no smaller one
-STEPS, LEAPS, PATIENCE = 20_000, 100, 20
+STEPS, PATIENCE = 2_000, 20
+STOPS = tuple(10.0**-k for k in range(1, 10))
 TRIALS = 60  # of a wider bound
 LASTS = 0.999  # a chance near 1 to play on
 
@@ -38,7 +40,9 @@ Step = Callable[[NDArray[np.float64], int], tuple[NDArray[np.float64], Any]]
 Widen = Callable[[Any, NDArray[np.float64]], NDArray[np.float64] | None]
 
 
-def settle(step: Step, n: int, scale: float, title: str, leaps: bool) -> NDArray[np.float64]:
+def settle(
+    step: Step, n: int, scale: float, title: str, *, slowly: bool = False
+) -> NDArray[np.float64]:
     """Values that a step leaves as they are, nearly.
 
     Parameters
@@ -47,30 +51,48 @@ def settle(step: Step, n: int, scale: float, title: str, leaps: bool) -> NDArray
         Number of values.
     scale : float
         The largest payoff.
-    leaps : bool
-        Whether Newton's method is used. Where players can wait for ever, it may find a wrong fixed
-        point.
+    slowly : bool
+        Whether to come from games in which each round may be the last one, by ever smaller chances.
+        Where players can wait for ever, a step has wrong fixed points too.
 
     Raises
     ------
     NotConverged
     """
-    values = best = np.zeros(n)
-    least, found_at = math.inf, 0
-    for turn in range(LEAPS if leaps else STEPS):
+    values = np.zeros(n)
+    for stop in STOPS if slowly else ():
+        values, _ = _iterated(partial(_stopping, step, stop), values, scale)
+    values, change = _iterated(step, values, scale)
+    if change <= ENOUGH * scale:
+        return values
+    if not slowly:
+        return settle(step, n, scale, title, slowly=True)
+    raise NotConverged(f"{title}: the values of rounds still change by {change:.1e}")
+
+
+def _stopping(
+    step: Step, stop: float, values: NDArray[np.float64], side: int
+) -> tuple[NDArray[np.float64], Any]:
+    """A step of the game that ends in a draw before each round with a chance."""
+    changes, chances = step(values, side)
+    return (1 - stop) * (values + changes) - values, (1 - stop) * chances
+
+
+def _iterated(
+    step: Step, values: NDArray[np.float64], scale: float
+) -> tuple[NDArray[np.float64], float]:
+    """The values that a step changes least, from given ones on, and this change."""
+    best, least, found_at = values, math.inf, 0
+    for turn in range(STEPS):
         changes, chances = step(values, 0)
         change = float(abs(changes).max())
         if change < least:
             least, best, found_at = change, values, turn
         if change <= STOP * scale or turn - found_at >= PATIENCE:
             break
-        leap = solved(chances, changes) if leaps and least == change else None
+        leap = solved(chances, changes) if least == change else None
         values = values + (changes if leap is None else leap)
-    if least > ENOUGH * scale:
-        if leaps:
-            return settle(step, n, scale, title, False)
-        raise NotConverged(f"{title}: the values of rounds still change by {least:.1e}")
-    return best
+    return best, least
 
 
 def matrix(links: list[tuple[int, int, float]], n: int) -> Any:
@@ -115,8 +137,8 @@ def enclosed(
     ------
     NotConverged
     """
-    for leaps in (True, False):
-        values = settle(step, n, scale, title, leaps)
+    for slowly in (False, True):
+        values = settle(step, n, scale, title, slowly=slowly)
         lower, upper = (_room(step, values, side, scale, may_go_on) for side in (-1, 1))
         bounds = None if lower is None or upper is None else np.maximum(lower, upper)
         # wide bounds around a wrong fixed point are right, but of no use

@@ -222,9 +222,9 @@ class _Search:
 
         narrowest = math.inf
         best: tuple[list[Strategies], list[tuple[float, float]]] | None = None
-        # where players can wait for ever, leaps may find wrong values
-        for leaps in (True, False) if goes_on else (True,):
-            values = cycles.settle(step, len(group), self.stake, positions.title, leaps)
+        # where players can wait for ever, there are wrong values (see `cycles`)
+        for slowly in (False, True) if goes_on else (False,):
+            values = cycles.settle(step, len(group), self.stake, positions.title, slowly=slowly)
             # and a wait must be worth less than an act (see `cycles`)
             for less in WAITS if goes_on else WAITS[:1]:
                 off = less * self.stake

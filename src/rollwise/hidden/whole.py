@@ -314,7 +314,7 @@ def fold_group(
                 raise NotConverged(f"{positions.title}: no bounds of its rounds are proved")
             bounds = abs(values) + scale  # no payoff is larger
     else:
-        values = cycles.settle(step, len(units), scale, positions.title, not may_go_on)
+        values = cycles.settle(step, len(units), scale, positions.title, slowly=may_go_on)
         bounds = np.zeros(len(units))
     found[group, :, 0], found[group, :, 1] = values.reshape(-1, 2), bounds.reshape(-1, 2)
 
