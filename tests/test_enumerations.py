@@ -24,7 +24,7 @@ from rollwise.games.pig import Pig
 from rollwise.graph.layout import field_words, members_of
 from rollwise.graph.naming import SetWords, state_text
 from rollwise.graph.typed import typed_state
-from rollwise.hidden.reading import named_fields
+from rollwise.hidden.positions import named_fields
 from rollwise.learn import learn
 from rollwise.plot.boards import Cards
 from rollwise.thumb.language import Rule

@@ -24,8 +24,9 @@ from rollwise.hidden import rounds as room
 from rollwise.hidden.answer import OpenAnswer, TreeAnswer
 from rollwise.hidden.check import bounds
 from rollwise.hidden.learning import learn, simulate
+from rollwise.hidden.positions import DEAL
 from rollwise.hidden.program import solve_program
-from rollwise.hidden.reading import DEAL, read
+from rollwise.hidden.reading import read
 from rollwise.hidden.tree import unfold
 from rollwise.page.hidden import data_of
 

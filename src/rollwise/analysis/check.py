@@ -12,16 +12,13 @@ from numpy.typing import NDArray
 
 from rollwise.analysis.findings import (
     MOST_ASKED,
-    NOBODY_PASSES,
     Report,
     Steps,
+    look_at_names,
     look_at_progress,
-    loops_once,
-    misspelled,
+    look_for_oddities,
     nobody_passes,
     nothing_at_stake,
-    oddities,
-    of_one_ending,
     of_one_name,
     reading_discount,
     unnamed,
@@ -29,7 +26,7 @@ from rollwise.analysis.findings import (
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.builders import CompileWarning, Progress, build_with_report
-from rollwise.builders.chances import as_doubles, chances_off, lotteries_off, off_text
+from rollwise.builders.chances import chances_off
 from rollwise.builders.contract import refuse_hidden
 from rollwise.builders.rules import Rules
 from rollwise.builders.some_states import compare_some, positions_at_once, some_states
@@ -46,7 +43,6 @@ from rollwise.graph import KEEP, StateGraph
 from rollwise.graph.choices import has_choice
 from rollwise.graph.endings import NO_END, describe, end_components, go_round, settle
 from rollwise.graph.policies import reachable_states
-from rollwise.hidden.reading import TOGETHER, Positions, clipped
 from rollwise.many.seats import payoffs_of
 from rollwise.numbers.printed import how_many
 from rollwise.proofs.endless_play import endless_states
@@ -124,7 +120,7 @@ def check(game: Game, *, max_states: int | None = None, progress: Progress | Non
         chosen = np.random.default_rng().permutation(n)[:MOST_COMPARED]
         compare_builders(report, rules, graph.states[graph.positions[chosen]])
     if is_own:
-        _look_for_oddities(report, Steps.of_graph(graph, rules))
+        look_for_oddities(report, Steps.of_graph(graph, rules))
         report.add_if("warning", "chances", chances_off(graph, rules))
         report.add_if("note", "discount", reading_discount(rules))
         report.add_if("note", "names", unnamed(graph))
@@ -179,85 +175,6 @@ def compare_builders(report: Report, game: Game, rows: NDArray[np.int32]) -> Non
     else:
         compared = how_many(len(rows), "state")
         report.add("ok", topic, f"the rules do the same both ways ({compared} compared)")
-
-
-def _look_for_oddities(report: Report, steps: Steps, *, in_part: bool = False) -> None:
-    """Add the oddities of the fields, of a whole game or of the positions looked at."""
-    odd = oddities(steps)
-    for text in odd:
-        if in_part:
-            report.add("note", "fields", f"in the positions looked at, {text}")
-        else:
-            report.add("warning", "fields", text)
-    differ = (steps.fields != steps.fields[0]).any()
-    if not odd and (differ or in_part):
-        report.add("ok", "fields", "every field takes more than one value")
-    elif not odd:
-        report.add("ok", "fields", "there is one position; a state needs a field all the same")
-
-
-def look_at_names(report: Report, game: Game) -> None:
-    """Add the findings about the text of a rule sheet to a report."""
-    for fault in misspelled(game):
-        report.add("warning", "names", fault)
-    for fault in loops_once(game):
-        report.add("warning", "loops", fault)
-
-
-def steps_of(positions: Positions) -> Steps:
-    """The steps of a game with hidden dice or simultaneous choices.
-
-    Tuples that aren't equally long everywhere are left out.
-    """
-    names, columns = list[str](), list[tuple[int, ...]]()
-    by_field = zip(*positions.states, strict=True)
-    for name, column in zip(positions.states[0]._fields, by_field, strict=True):
-        parts = [field if isinstance(field, tuple) else (field,) for field in column]
-        if len({*map(len, parts)}) > 1:
-            continue
-        is_tuple = isinstance(column[0], tuple)
-        names += [f"{name}.{k}" for k in range(len(parts[0]))] if is_tuple else [name]
-        columns += [tuple(map(clipped, part)) for part in zip(*parts, strict=True)]
-    shape = len(columns), len(positions.states)
-    fields = np.array(columns, np.int64).reshape(shape).T
-    sizes = np.diff(positions.first_outcome[positions.first_choice])
-    source = np.repeat(np.arange(len(positions.states)), sizes)
-    inside = np.flatnonzero(positions.targets >= 0)
-    return Steps(
-        positions.game,
-        positions.game.players,
-        names,
-        fields,
-        fields[source[inside]],
-        fields[positions.targets[inside]],
-        positions.turns[inside] == 1,
-    )
-
-
-def look_at_positions(report: Report, positions: Positions) -> None:
-    """Add the findings about a game with hidden dice or simultaneous choices to a report."""
-    _look_for_oddities(report, steps_of(positions))
-    report.add_if("warning", "chances", _chances_off_in(positions))
-    both_choose = (positions.kinds == TOGETHER).any()
-    if not both_choose and (positions.targets >= 0).any() and not positions.turns.any():
-        report.add("warning", "turns", NOBODY_PASSES)
-    ends = positions.payoffs[positions.targets < 0]
-    if not positions.rewards.any():
-        worths = np.unique(ends.astype(np.float64))
-        report.add_if("warning", "stakes", of_one_ending(worths, positions.game.players))
-
-
-def _chances_off_in(positions: Positions) -> str:
-    """As `chances_off`, of a game with hidden dice or simultaneous choices."""
-    written = np.split(positions.weights, positions.first_outcome[1:-1])
-    weight = np.concatenate(list(map(as_doubles, written)))
-    off = np.flatnonzero(lotteries_off(weight, positions.first_outcome))
-    if not len(off):
-        return ""
-    choice = int(off[0])
-    place = int(np.searchsorted(positions.first_choice, choice, "right")) - 1
-    total = float(weight[slice(*positions.first_outcome[choice : choice + 2].tolist())].sum())
-    return off_text(positions.text(place), positions.choice_text(choice, place), total)
 
 
 def _look_for_unreachable(report: Report, graph: StateGraph, home: int) -> None:
@@ -411,7 +328,7 @@ def check_large(report: Report, game: Game, progress: Progress | None = None) ->
     )
     places = np.unique(np.linspace(0, n - 1, FEW_COMPARED).astype(int))
     compare_builders(report, game, rows[places])
-    _look_for_oddities(report, Steps.of_graph(graph, game, border), in_part=True)
+    look_for_oddities(report, Steps.of_graph(graph, game, border), in_part=True)
     report.add_if("warning", "chances", chances_off(graph, game))
     look_at_names(report, game)
     broken_off = played.n - int(played.over.sum())

@@ -411,3 +411,26 @@ def _stays(before: NDArray[np.int32], after: NDArray[np.int32], field: int) -> b
     goes = (after[differs][:, others] == mine[differs][:, None]).mean(axis=0)
     stays = (after[differs, field] == mine[differs]).mean()
     return bool(stays > MOSTLY and goes.max(initial=0.0) < HARDLY_EVER)
+
+
+def look_for_oddities(report: Report, steps: Steps, *, in_part: bool = False) -> None:
+    """Add the oddities of the fields, of a whole game or of the positions looked at."""
+    odd = oddities(steps)
+    for text in odd:
+        if in_part:
+            report.add("note", "fields", f"in the positions looked at, {text}")
+        else:
+            report.add("warning", "fields", text)
+    differ = (steps.fields != steps.fields[0]).any()
+    if not odd and (differ or in_part):
+        report.add("ok", "fields", "every field takes more than one value")
+    elif not odd:
+        report.add("ok", "fields", "there is one position; a state needs a field all the same")
+
+
+def look_at_names(report: Report, game: Game) -> None:
+    """Add the findings about the text of a rule sheet to a report."""
+    for fault in misspelled(game):
+        report.add("warning", "names", fault)
+    for fault in loops_once(game):
+        report.add("warning", "loops", fault)

@@ -281,7 +281,7 @@ def policy_or_only_one(game: Game, policy: str | None) -> str:
     if policy is not None:
         return policy
     if game.is_hidden:
-        from rollwise.hidden.reading import policy_names
+        from rollwise.hidden.positions import policy_names
 
         *others, last = policy_names(game)
         raise UsageError(f"Missing option '--policy': {', '.join(others)} or {last}")

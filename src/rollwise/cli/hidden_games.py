@@ -281,8 +281,8 @@ def verify(place: Path, game: Game | None, exact: bool) -> None:
 
 def check(game: Game) -> None:
     """``rollwise check``: read and unfold the rules, which finds leaks and endless play."""
-    from rollwise.analysis.check import look_at_names, look_at_positions
-    from rollwise.analysis.findings import Report
+    from rollwise.analysis.check_positions import look_at_positions
+    from rollwise.analysis.findings import Report, look_at_names
     from rollwise.documents.games import Checked
     from rollwise.hidden.check import endless_positions, may_go_on
     from rollwise.hidden.tree import unfold

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from rollwise.errors import EndlessPlay, TooManyStates
-from rollwise.hidden.reading import DEAL, TOGETHER, Positions
+from rollwise.hidden.positions import DEAL, TOGETHER, Positions
 from rollwise.hidden.tree import COUNT, check_ends
 
 MOST = 1_000_000  # nodes

@@ -1,10 +1,12 @@
 """Games of two players with hidden dice or cards, or with simultaneous choices.
 
-`reading` reads the rules into positions. With hidden fields, `rounds` finds the positions at which
-the game begins anew, and `tree` unfolds each round into information sets; `program` solves them by
-linear programming, and `regret` by regret minimization where there are many. With simultaneous
-choices, `stochastic` solves a matrix game at each position. `check` proves every answer and imports
-no search. `answer` has the questions, `solving` the rounds together, and `files` saved answers.
+`reading` reads the rules into `positions`. With hidden fields, `rounds` finds the positions at
+which the game begins anew, and `tree` unfolds each round into information sets; `program` solves
+them by linear programming, and `regret` by regret minimization where there are many. `cycles` has
+the values of rounds that can return to each other. With simultaneous choices, `stochastic` solves a
+matrix game at each position. `check` proves every answer and imports no search. `answer` has the
+questions, `whole` makes one answer of those to the rounds, `solving` has the search, and `files`
+saved answers.
 """
 
 from rollwise.hidden.answer import Answer as Answer

@@ -26,8 +26,8 @@ from rollwise.graph.layout import field_words
 from rollwise.graph.naming import in_fields, state_text
 from rollwise.graph.typed import spread
 from rollwise.hidden.check import OpenGame, endless_positions, gains_of, plan_of, rounding_bound
+from rollwise.hidden.positions import DEAL, TOGETHER, Positions, policy_names
 from rollwise.hidden.program import Face, matrix_face, payoff_matrix
-from rollwise.hidden.reading import DEAL, TOGETHER, Positions, policy_names
 from rollwise.hidden.regret import OpenStrategies, uniform
 from rollwise.hidden.stochastic import Plan, evaluate_positions, unending
 from rollwise.hidden.tree import Seat, Tree, added

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from rollwise.errors import EndlessPlay
 from rollwise.graph.lotteries import Components
-from rollwise.hidden.reading import DEAL, Positions
+from rollwise.hidden.positions import DEAL, Positions
 from rollwise.hidden.tree import Seat, Tree, added, check_ends
 from rollwise.kernels.jit import inner_kernel, kernel
 

@@ -104,7 +104,15 @@ def matrix(links: list[tuple[int, int, float]], n: int) -> Any:
 
 
 def solved(chances: Any, constant: NDArray[np.float64]) -> NDArray[np.float64] | None:
-    """The x with x = constant + chances x; None if there isn't one."""
+    """The x with x = constant + chances x; None if there isn't one, or not in double precision.
+
+    Parameters
+    ----------
+    chances : sparse array, (n, n)
+    constant : (n,) float64
+    """
+    if not len(constant):
+        return constant
     from scipy.sparse import eye_array
     from scipy.sparse.linalg import splu
 

@@ -31,7 +31,8 @@ from rollwise.errors import OutputError, RefusedFile, SolutionFileError, UsageEr
 from rollwise.graph.lotteries import pointers
 from rollwise.hidden.answer import Answer, OpenAnswer, Progress, StochasticAnswer
 from rollwise.hidden.check import UNIT, endless_fault, endless_positions, proves_positions
-from rollwise.hidden.reading import DEAL, TOGETHER, Positions, read
+from rollwise.hidden.positions import DEAL, TOGETHER, Positions
+from rollwise.hidden.reading import read
 from rollwise.hidden.solving import solve
 from rollwise.hidden.stochastic import Matrices, Plan
 from rollwise.hidden.tree import Seat, unfold

@@ -23,7 +23,8 @@ from rollwise.errors import EndlessPlay, UsageError
 from rollwise.game import Game
 from rollwise.hidden.answer import Answer, Progress, Situation
 from rollwise.hidden.check import may_go_on
-from rollwise.hidden.reading import DEAL, ENDED, TOGETHER, Positions, Round, read
+from rollwise.hidden.positions import DEAL, ENDED, TOGETHER, Positions, Round
+from rollwise.hidden.reading import read
 from rollwise.hidden.regret import average_of
 from rollwise.hidden.tree import Tree, unfold
 from rollwise.hidden.whole import HiddenAnswer, proved

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.hidden.check import OpenGame, bounds, open_bounds, plan_of
-from rollwise.hidden.reading import DEAL, MOVE, Positions
+from rollwise.hidden.positions import DEAL, MOVE, Positions
 from rollwise.hidden.tree import Seat, Tree, check_ends
 from rollwise.kernels.jit import inner_kernel, kernel
 

@@ -66,7 +66,7 @@ def beginnings(
     Parameters
     ----------
     all
-        As in `rollwise.hidden.reading.Positions`.
+        As in `rollwise.hidden.positions.Positions`.
 
     Returns
     -------

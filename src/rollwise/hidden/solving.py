@@ -28,8 +28,9 @@ from rollwise.hidden.answer import (
     outcome,
 )
 from rollwise.hidden.check import bounds, may_go_on
+from rollwise.hidden.positions import Positions, Round
 from rollwise.hidden.program import as_fractions, solve_program
-from rollwise.hidden.reading import Positions, Round, read
+from rollwise.hidden.reading import read
 from rollwise.hidden.regret import minimize_regret, minimize_regret_openly, open_game
 from rollwise.hidden.stochastic import solve_positions
 from rollwise.hidden.tree import Tree, unfold

@@ -26,8 +26,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, eye_array
-from scipy.sparse.linalg import spsolve
 
 from rollwise.errors import NotConverged
 from rollwise.graph.lotteries import Components, pointers, spans
@@ -40,7 +38,8 @@ from rollwise.hidden.check import (
     proved_ends,
     proves_positions,
 )
-from rollwise.hidden.reading import ENDED, MOVE, TOGETHER, Positions
+from rollwise.hidden.cycles import solved
+from rollwise.hidden.positions import ENDED, MOVE, TOGETHER, Positions
 from rollwise.kernels.jit import inner_kernel, kernel
 
 SWEEPS = 2_000  # before a component in which every play ends is solved by Newton's method too
@@ -452,6 +451,8 @@ class _Search:
         left, steps
             The other places in the component, and the matrix of their shares in each other's value.
         """
+        from scipy.sparse import csr_array
+
         game, plan = self.game, self.plan
         sizes = np.diff(game.first_choice)[part]
         choices = spans(game.first_choice[part], sizes)
@@ -480,8 +481,10 @@ class _Search:
         while (now := out | (abs(leads) @ out > 0)).tolist() != out.tolist():
             out = now
         left, found = np.flatnonzero(out), np.zeros(len(part))
-        steady = leads[left][:, left].tocsc()
-        found[left] = spsolve(eye_array(len(left), format="csc") - steady, total[left])
+        steady = leads[left][:, left]
+        solution = solved(steady, total[left].astype(float))
+        # play leads out too late for double precision: the values stay
+        found[left] = middle[part][left] if solution is None else solution
         self._set(part, found)
         return left, steady
 
@@ -525,8 +528,8 @@ class _Search:
         self._set(part, values)
         for (shares, place), mixture in zip(places, mixtures, strict=True):
             shares[place] = mixture
-        moves = np.zeros(len(part))
-        moves[left] = spsolve(eye_array(len(left), format="csc") - abs(steps), np.ones(len(left)))
+        moves, solution = np.zeros(len(part)), solved(abs(steps), np.ones(len(left)))
+        moves[left] = 0.0 if solution is None else solution
         return sweeps, moves
 
     def _places(self, part: NDArray[np.int64]) -> list[tuple[NDArray[np.float64], Any]]:

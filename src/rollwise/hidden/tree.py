@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from rollwise.errors import EndlessPlay, RulesError, TooManyStates, spelled
 from rollwise.graph.lotteries import Components, spans
-from rollwise.hidden.reading import DEAL, ENDED, Positions
+from rollwise.hidden.positions import DEAL, ENDED, Positions
 
 LIMIT = 60_000_000  # nodes of the tree, unless a limit is given
 ROUNDS = (

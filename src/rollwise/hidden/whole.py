@@ -29,8 +29,8 @@ from rollwise.hidden.answer import (
     outcome,
 )
 from rollwise.hidden.check import bounds, check_strategy, may_go_on
+from rollwise.hidden.positions import Positions, Round
 from rollwise.hidden.program import NARROW
-from rollwise.hidden.reading import Positions, Round
 from rollwise.hidden.tree import Tree
 
 Part = TreeAnswer | OpenAnswer

@@ -23,7 +23,8 @@ from rollwise.graph import title_of
 from rollwise.graph.naming import field_label
 from rollwise.hidden import Answer
 from rollwise.hidden.answer import TreeAnswer
-from rollwise.hidden.reading import Positions, named_fields, read
+from rollwise.hidden.positions import Positions, named_fields
+from rollwise.hidden.reading import read
 from rollwise.hidden.whole import HiddenAnswer
 from rollwise.page import HIDDEN_MODULES, assembled
 from rollwise.page.document import (
