@@ -168,9 +168,9 @@ class Game:
     endless : {"forbidden", "draw", "lose"}
         The result of endless play in a game of wins and losses. "forbidden": rules are refused if
         the players can avoid every end. "draw": endless play is a draw. "lose": the player who
-        keeps it up loses (both players, if they keep passing the turn); not with `together`. A game
-        for points needs none: rounds with a cost are allowed, since endless play loses without
-        bound.
+        keeps it up loses (both players, if they keep passing the turn); not with `hidden` or
+        `together`. A game for points needs none: rounds with a cost are allowed, since endless play
+        loses without bound.
     discount : number
         The chance that play goes on after a move, from 0 to 1; it may be a parameter. Rules are
         written without it, and rollwise applies it. A later reward or win counts less by this
