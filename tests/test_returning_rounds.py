@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import NamedTuple
@@ -11,10 +10,11 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from cli_runner import output, run
+from test_rounds import Lanterns, Place, seeded
 
 from rollwise import AGAIN, DRAW, LOSE, PASS, WIN, Game, parameter, payoff, policy
 from rollwise.errors import EndlessPlay, RulesError
-from rollwise.hidden import cycles, load, save, solve, whole
+from rollwise.hidden import cycles, load, save, solve, solving, whole
 from rollwise.hidden.answer import TreeAnswer
 from rollwise.hidden.check import bounds
 from rollwise.hidden.learning import learn, simulate
@@ -22,13 +22,6 @@ from rollwise.hidden.program import solve_program
 from rollwise.hidden.reading import read
 from rollwise.hidden.regret import uniform
 from rollwise.hidden.tree import unfold
-
-seeded = partial(random.Random)  # rules that name a generator of random numbers are refused
-
-
-class Place(NamedTuple):
-    number: int
-    label: int
 
 
 @cache
@@ -59,53 +52,22 @@ def drawn_rows(seed: int, n: int, labels: int, deals: float, back: float) -> lis
 
 
 @dataclass(frozen=True)
-class Lanterns(Game):
+class Returning(Lanterns):
     """Positions drawn at random, with returns. The mover sees a label."""
 
-    seed: int = 0
-    n: int = 8
-    labels: int = 4
-    deals: float = 0.3
     back: float = 0.2
     endless = "draw"
 
     def rows(self, s):
         return drawn_rows(self.seed, self.n, self.labels, self.deals, self.back)[s.number]
 
-    def place(self, number):
-        label = -1 if number >= self.n else self.rows(Place(number, 0))[0]
-        return Place(number, label)
-
-    def start(self):
-        return self.place(0)
-
-    def deal(self, s):
-        if s.label == 0:
-            for weight, _, after in self.rows(s)[1][0]:
-                yield weight, self.place(after)
-
-    def hidden(self, s):
-        return ("number",)
-
-    def actions(self, s):
-        return range(len(self.rows(s)[1])) if s.number < self.n else (0,)
-
-    def outcomes(self, s, action):
-        if s.number >= self.n:
-            yield 1, payoff(1), s
-            return
-        for weight, then, after in self.rows(s)[1][action]:
-            yield weight, then, s if after is None else self.place(after)
-
-    @policy
-    def first(self, s):
-        """Always the first action."""
+    def reward(self, s, action):
         return 0
 
 
-def drawn_game(seed: int) -> Lanterns:
+def drawn_game(seed: int) -> Returning:
     draws = seeded(seed)
-    return Lanterns(
+    return Returning(
         seed, draws.randint(3, 7), draws.choice((2, 4, 8)), draws.choice((0.1, 0.4)),
         draws.choice((0.1, 0.2, 0.4)),
     )  # fmt: skip
@@ -279,6 +241,69 @@ class LimitedMatch(Match):
         for weight, then, after in super().outcomes(Purses(*s[:5]), action):
             left = s.left - (after.die == 0)
             yield weight, DRAW if left < 0 else then, Limited(*after, max(left, 0))
+
+
+@pytest.mark.parametrize("seed", [95, 490, 2725])
+def test_values_that_short_games_do_not_come_near(seed):
+    """A player waits for the last move of a short game, after which no answer counts."""
+    answer = solve(drawn_game(seed))
+    assert answer.may_go_on
+    assert answer.error_bound < 1e-9
+
+
+class Twin(NamedTuple):
+    label: int
+    number: int
+
+
+class Twins(Game):
+    """The start and another position look alike to their mover."""
+
+    endless = "draw"
+
+    def start(self):
+        return Twin(1, 0)
+
+    def hidden(self, s):
+        return ("number",)
+
+    def actions(self, s):
+        return (0, 1)
+
+    def outcomes(self, s, action):
+        if s.label == 1:
+            yield 1, AGAIN if action else PASS, Twin(2, 1)
+            yield 1, payoff(s.number + action), s
+        else:
+            yield 1, PASS, Twin(1, 0)
+            yield 1, PASS, Twin(1, 2)
+
+
+@pytest.mark.parametrize("game", [Twins(), drawn_game(6), drawn_game(33)])
+def test_a_return_of_which_a_player_does_not_know_is_refused(game):
+    with pytest.raises(EndlessPlay, match="play can return to the position"):
+        solve(game)
+
+
+@pytest.mark.parametrize("seed", [99, 182])
+def test_best_responses_that_may_wait_have_narrow_bounds(seed):
+    answer = solve(drawn_game(seed))
+    for name in ("random", "first"):
+        for seat in (0, 1):
+            assert answer.best_response(name, seat)[1] < 1e-9
+
+
+def test_a_match_of_rough_strategies(monkeypatch):
+    """A large tolerance changes nothing, but rounds too large for the program are rough."""
+    fine = solve(Match(coins=4))
+    rough = solve(Match(coins=4), tolerance=1e-4)
+    assert (rough.low, rough.high) == (fine.low, fine.high)
+    monkeypatch.setattr(solving, "MOST_FOR_PROGRAM", 0)
+    answer = solve(Match(coins=4))
+    assert answer.method == "regret minimization"
+    assert answer.low <= fine.high
+    assert answer.high >= fine.low
+    assert 1e-9 < answer.error_bound < 1e-2
 
 
 @pytest.mark.parametrize("coins", [2, 3])

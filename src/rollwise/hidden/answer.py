@@ -25,17 +25,24 @@ from rollwise.game import Game
 from rollwise.graph.layout import field_words
 from rollwise.graph.naming import in_fields, state_text
 from rollwise.graph.typed import spread
-from rollwise.hidden.check import OpenGame, endless_positions, gains_of, plan_of, rounding_bound
+from rollwise.hidden.check import (
+    OpenGame,
+    Outcome,
+    endless_positions,
+    exits_of,
+    gains_of,
+    outcome,
+    plan_of,
+)
 from rollwise.hidden.positions import DEAL, TOGETHER, Positions, policy_names
 from rollwise.hidden.program import Face, matrix_face, payoff_matrix
 from rollwise.hidden.regret import OpenStrategies, uniform
 from rollwise.hidden.stochastic import Plan, evaluate_positions, unending
-from rollwise.hidden.tree import Seat, Tree, added
+from rollwise.hidden.tree import Tree, added
 from rollwise.hooks import InWords
 
 Progress = Callable[[str, int, int | None], None] | None
 Strategies = tuple[NDArray[Any], NDArray[Any]]
-Outcome = tuple[float, float, NDArray[np.float64]]  # payoff, bound, chances of the next rounds
 SURE = 1e-8  # error bound of an answer whose optimal strategies have ranges
 MOST_FOR_RANGES = 5_000  # sequences of both players, for ranges over all optimal strategies
 MOST_SHOWN = 100  # situations of a game without a list of histories
@@ -307,63 +314,6 @@ def _shows(fields: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
     numbers = {name: _plain(field) for name, field in fields.items()}
     numbers |= spread(fields)
     return all(name in numbers and numbers[name] == x for name, x in wanted.items())
-
-
-def best_of(seat: Seat, gains: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The strategy with the first best action of each information set, by the gains of actions."""
-    found = np.zeros(seat.n_sequences)
-    found[0] = 1.0
-    if len(seat.parents):
-        sizes = np.diff(seat.first)
-        most = np.repeat(np.maximum.reduceat(gains, seat.first[:-1]), sizes)
-        best = np.flatnonzero(gains[1:] == most) + 1
-        sets = np.repeat(np.arange(len(sizes)), sizes)[best - 1]
-        found[best[np.unique(sets, return_index=True)[1]]] = 1.0
-    return found
-
-
-def outcome(tree: Tree, strategies: Strategies, responder: int | None, side: int = 0) -> Outcome:
-    """The first mover's payoff with two strategies, or with the best response of one player.
-
-    Parameters
-    ----------
-    side : int
-        -1 or 1 for a lower or an upper bound on the payoff instead of the payoff.
-
-    Returns
-    -------
-    value, error_bound : float
-        The bound is 0 for a `side`.
-    chances : (2 * n_exits,) float64
-        Of the rounds that follow, by their first movers (`Tree.exits`).
-    """
-    tree = tree.in_doubles()
-    plans = [plan_of(*pair) for pair in zip(tree.seats, strategies, strict=True)]
-    payoffs, extents = tree.payoffs, tree.extents
-    if side:
-        # twice the rounding of each payoff, of which the sum has one part at most
-        payoffs = payoffs + side * rounding_bound(tree, 2.1) * extents
-    if responder is None:
-        first, second = plans
-        shares = first[tree.rows] * second[tree.columns]
-        value, extent = (float((part * shares).sum()) for part in (payoffs, extents))
-    else:
-        other, sign = plans[1 - responder], 1 - 2 * responder
-        gains = gains_of(tree, responder, other, sign * payoffs)
-        value = sign * float(gains[0])
-        extent = float(gains_of(tree, responder, other, extents)[0])
-        seat = tree.seats[responder]
-        plans[responder] = plan_of(seat, best_of(seat, gains))
-    bound = 0.0 if side else rounding_bound(tree, extent)
-    return value, bound, exits_of(tree, *plans)
-
-
-def exits_of(tree: Tree, first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.float64]:
-    """The chance of each round that follows, by its first mover (`Tree.exits`), with two plans."""
-    on = tree.exits >= 0
-    shares = tree.masses[on] * first[tree.rows[on]] * second[tree.columns[on]]
-    length = 2 * len(tree.positions.exits or ())
-    return added(tree.exits[on], shares.astype(np.float64), length)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -29,6 +29,7 @@ from rollwise.hidden.tree import Seat, Tree, added, check_ends
 from rollwise.kernels.jit import inner_kernel, kernel
 
 UNIT = 2.0**-53
+Outcome = tuple[float, float, NDArray[np.float64]]  # payoff, bound, chances of the next rounds
 
 
 @kernel
@@ -145,6 +146,90 @@ def _ends(rounds: Sequence[tuple[Any, Any]], side: int, is_exact: bool) -> NDArr
         return found
     outward = np.inf if side == 0 else -np.inf
     return np.array([math.nextafter(float(end), outward) for end in found])
+
+
+def best_of(seat: Seat, gains: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The strategy with the first best action of each information set, by the gains of actions."""
+    found = np.zeros(seat.n_sequences)
+    found[0] = 1.0
+    if len(seat.parents):
+        sizes = np.diff(seat.first)
+        most = np.repeat(np.maximum.reduceat(gains, seat.first[:-1]), sizes)
+        best = np.flatnonzero(gains[1:] == most) + 1
+        sets = np.repeat(np.arange(len(sizes)), sizes)[best - 1]
+        found[best[np.unique(sets, return_index=True)[1]]] = 1.0
+    return found
+
+
+def outcome(
+    tree: Tree, strategies: tuple[NDArray[Any], NDArray[Any]], responder: int | None, side: int = 0
+) -> Outcome:
+    """The first mover's payoff with two strategies, or with the best response of one player.
+
+    Parameters
+    ----------
+    side : int
+        -1 or 1 for a lower or an upper bound on the payoff instead of the payoff.
+
+    Returns
+    -------
+    value, error_bound : float
+        The bound is 0 for a `side`.
+    chances : (2 * n_exits,) float64
+        Of the rounds that follow, by their first movers (`Tree.exits`).
+    """
+    tree = tree.in_doubles()
+    plans = [plan_of(*pair) for pair in zip(tree.seats, strategies, strict=True)]
+    payoffs, extents = tree.payoffs, tree.extents
+    if side:
+        # twice the rounding of each payoff, of which the sum has one part at most
+        payoffs = payoffs + side * rounding_bound(tree, 2.1) * extents
+    if responder is None:
+        first, second = plans
+        shares = first[tree.rows] * second[tree.columns]
+        value, extent = (float((part * shares).sum()) for part in (payoffs, extents))
+    else:
+        other, sign = plans[1 - responder], 1 - 2 * responder
+        gains = gains_of(tree, responder, other, sign * payoffs)
+        value = sign * float(gains[0])
+        extent = float(gains_of(tree, responder, other, extents)[0])
+        seat = tree.seats[responder]
+        plans[responder] = plan_of(seat, best_of(seat, gains))
+    bound = 0.0 if side else rounding_bound(tree, extent)
+    return value, bound, exits_of(tree, *plans)
+
+
+def exits_of(tree: Tree, first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.float64]:
+    """The chance of each round that follows, by its first mover (`Tree.exits`), with two plans."""
+    on = tree.exits >= 0
+    shares = tree.masses[on] * first[tree.rows[on]] * second[tree.columns[on]]
+    length = 2 * len(tree.positions.exits or ())
+    return added(tree.exits[on], shares.astype(np.float64), length)
+
+
+def unproved(
+    ends: NDArray[np.float64], changes: NDArray[np.float64], side: int, may_go_on: bool
+) -> NDArray[np.bool_]:
+    """The rounds whose ends aren't proved, of rounds that can return to each other.
+
+    Ends are proved together. A lower end is at most the guarantee of one round, at whose end the
+    next rounds are worth their lower ends. If play can go on for ever, for 0, it is below this
+    guarantee wherever it is positive: then it is a submartingale that can't stay positive
+    (Everett 1957). Upper ends are the other way round.
+
+    Parameters
+    ----------
+    ends : (n,) float64
+        Lower (side -1) or upper ends (side 1) of one player's payoff.
+    changes : (n,) float64
+        What a round adds to its end: at least so much for lower ends, at most for upper ones.
+    may_go_on : bool
+    """
+    excess = side * changes
+    found: NDArray[np.bool_] = excess > 0
+    if may_go_on:
+        found = found | ((excess >= 0) & (side * ends < 0))
+    return found
 
 
 @inner_kernel

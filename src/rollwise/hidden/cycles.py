@@ -5,10 +5,9 @@ given values; the values of the game are a fixed point (Shapley 1953). Newton's 
 linear equations in which all players go on as in this step (Pollatschek and Avi-Itzhak 1969). It
 leaps only where the last step changed the values less than all before it.
 
-Endless play is a draw, worth 0. Then a fixed point is not enough for a proof, since a player may
-wait for ever at any value. By Everett ("Recursive games", 1957), numbers w are guaranteed if w is
-at most step(w) everywhere, and less where w is positive: w of the present round is a submartingale,
-which gains a fixed amount whenever it is positive. So it can't stay positive in endless play.
+A fixed point is no proof where play can go on for ever: a player may wait at any value. Bounds are
+widened until `check.unproved` accepts them.
+
 A step has other fixed points too. The right one is the limit of games in which each round may be
 the last one, with ever smaller chances (Mertens and Neyman, "Stochastic games", 1981).
 """
@@ -24,24 +23,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.errors import NotConverged
-from rollwise.hidden.check import UNIT
+from rollwise.hidden.check import UNIT, unproved
 
 STOP = 4e-15  # change of a step, as a part of the largest payoff, in which values count as settled
-ENOUGH = 1e-6  # the same, where steps bring no smaller one
-STEPS, PATIENCE = 2_000, 20
-STOPS = tuple(10.0**-k for k in range(1, 10))
+ENOUGH = 1e-6  # the same, where steps bring no smaller one; and of bounds that are narrow
+STEPS, PATIENCE = 2_000, 20  # steps at most, and after the smallest change
+STOPS = tuple(10.0**-k for k in range(1, 10))  # chances that a round is the last one
 TRIALS = 60  # of a wider bound
-LASTS = 0.999  # a chance near 1 to play on
 
 # From values, all for one player, and a side: the changes of the values, and a sparse matrix with
 # the chance that each round is the next one after each round. Side -1 gives lower bounds on the
 # changes, and 1 upper ones.
 Step = Callable[[NDArray[np.float64], int], tuple[NDArray[np.float64], Any]]
-Widen = Callable[[Any, NDArray[np.float64]], NDArray[np.float64] | None]
 
 
 def settle(
-    step: Step, n: int, scale: float, title: str, *, slowly: bool = False
+    step: Step, n: int, scale: float, title: str, *, slowly: bool = False, enough: float = ENOUGH
 ) -> NDArray[np.float64]:
     """Values that a step leaves as they are, nearly.
 
@@ -54,6 +51,8 @@ def settle(
     slowly : bool
         Whether to come from games in which each round may be the last one, by ever smaller chances.
         Where players can wait for ever, a step has wrong fixed points too.
+    enough : float
+        The largest change of a step that is accepted, as a part of the largest payoff.
 
     Raises
     ------
@@ -63,10 +62,10 @@ def settle(
     for stop in STOPS if slowly else ():
         values, _ = _iterated(partial(_stopping, step, stop), values, scale)
     values, change = _iterated(step, values, scale)
-    if change <= ENOUGH * scale:
+    if change <= enough * scale:
         return values
     if not slowly:
-        return settle(step, n, scale, title, slowly=True)
+        return settle(step, n, scale, title, slowly=True, enough=enough)
     raise NotConverged(f"{title}: the values of rounds still change by {change:.1e}")
 
 
@@ -158,34 +157,17 @@ def enclosed(
 def _room(
     step: Step, values: NDArray[np.float64], side: int, scale: float, may_go_on: bool
 ) -> NDArray[np.float64] | None:
-    """The bound on one side, below (-1) or above (1): the narrowest of three ways to find one."""
-    best: NDArray[np.float64] | None = None
-    for widen in (_by_chances, _by_less, _by_all):
-        room = _widened(step, values, side, scale, may_go_on, widen)
-        if room is not None and (best is None or room.max() < best.max()):
-            best = room
-        if best is not None and best.max() <= ENOUGH * scale:
-            break
-    return best
-
-
-def _widened(
-    step: Step, values: NDArray[np.float64], side: int, scale: float, may_go_on: bool, widen: Widen
-) -> NDArray[np.float64] | None:
-    """The bound on one side, wider in each trial; None if none is found."""
+    """The bound on one side, below (-1) or above (1), widened in trials; None if none is found."""
     room, least = np.zeros(len(values)), 8 * UNIT * scale
     for _ in range(TRIALS):
         ends = values + side * room
         changes, chances = step(ends, side)
-        excess = side * changes
-        # an upper end below 0 must fall, and a lower end above 0 must rise
-        fails = excess > 0
-        if may_go_on:
-            fails |= (excess >= 0) & (side * ends < 0)
+        fails, excess = unproved(ends, changes, side, may_go_on), side * changes
         if not fails.any():
             return room
+        # more room for those that fail, and for the rounds before them as far as play leads there
         more = np.where(fails, 1.1 * np.maximum(excess, 0) + least, 0.0)
-        spread = widen(chances, more)
+        spread = solved(chances, more)
         if spread is None or not ((more <= spread) & (spread <= scale)).all():
             # ends must be equal where play stays, or differ from 0 by enough
             spread = np.where(fails, np.where(excess > 0, excess, least), 0.0)
@@ -193,21 +175,3 @@ def _widened(
         if not (room <= 4 * scale).all():
             return None
     return None
-
-
-# Three ways to widen bounds, from the next rounds' chances and the need of the rounds that fail.
-
-
-def _by_chances(chances: Any, more: NDArray[np.float64]) -> NDArray[np.float64] | None:
-    """Also those of the rounds before them, as far as play leads there."""
-    return solved(chances, more)
-
-
-def _by_less(chances: Any, more: NDArray[np.float64]) -> NDArray[np.float64] | None:
-    """The same, as if play that can stay were to end."""
-    return solved(LASTS * chances, more)
-
-
-def _by_all(chances: Any, more: NDArray[np.float64]) -> NDArray[np.float64]:
-    """All alike: where play stays, ends that were equal stay equal."""
-    return np.full(len(more), more.max())

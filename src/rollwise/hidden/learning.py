@@ -125,7 +125,7 @@ class Learner:
         positions = read(game, max_states)
         if not positions.is_hidden:
             raise UsageError(f"{positions.title} has no hidden fields: `rollwise solve` solves it")
-        may_go_on(positions)
+        may_go_on(positions)  # raises if the rules give endless play no value
         self.positions: Positions = positions
         self.games = 0
         self._rounds = [_Round(one, max_states or LIMIT) for one in positions.rounds]

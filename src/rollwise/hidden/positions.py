@@ -1,7 +1,7 @@
 """The positions of a game with hidden fields or simultaneous choices, and its rounds, in arrays.
 
 A position deals, lets one player move or lets both choose at once. It is written from the view of
-the mover, who sees all fields of a state except those that `hidden` names.
+the mover. The mover sees all fields of a state but the hidden ones.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 After a fresh throw nothing earlier matters, if both players know of it: the rest is a game of its
 own, with one value. So rounds are solved from the last to the first, and a round ends with the
 values of the rounds after it. Rounds that can return to each other are solved together (see
-`cycles`). This is exact for games in which one player gains the loss of the
-other: both can play the optimal strategy of a round, whatever happened before.
+`cycles`). This is exact for games in which one player gains the loss of the other: both can play
+the optimal strategy of a round, whatever happened before.
 
 Both players must know the round that they play. They remember their own sights and actions. A
 position begins a round if the last choice of a player and the present sight always tell the round
@@ -79,9 +79,6 @@ def beginnings(
     may_return = has_circles(whole, first, targets)
     found = candidates(is_choice, sights, first, targets)
     nothing = np.zeros(len(found), bool), whole.order.astype(np.int64)
-    # a return to the start must be known, as that to any other beginning
-    if (targets == 0).any() and np.bincount(sights)[sights[0]] > 1:
-        return nothing
     lists = [part.tolist() for part in (is_choice, sights, first_choice, first_outcome)]
     lists += [targets.tolist(), turns.tolist()]
     component = np.repeat(np.arange(len(whole)), np.diff(whole.indptr))[whole.position]
@@ -94,7 +91,7 @@ def beginnings(
             return nothing
         order = np.lexsort((parts.position, component))
         unknown = _unknown(found.tolist(), may_return, order.tolist(), *lists)
-        if unknown == {0}:
+        if unknown == {0}:  # a return to the start must be known too
             return nothing
         if not unknown:
             return found, order

@@ -25,9 +25,8 @@ from rollwise.hidden.answer import (
     StochasticAnswer,
     Strategies,
     TreeAnswer,
-    outcome,
 )
-from rollwise.hidden.check import bounds, may_go_on
+from rollwise.hidden.check import bounds, may_go_on, outcome
 from rollwise.hidden.positions import Positions, Round
 from rollwise.hidden.program import as_fractions, solve_program
 from rollwise.hidden.reading import read
@@ -70,7 +69,7 @@ def solve(
     tolerance : float, optional
         The largest acceptable error bound where regrets are minimized: 1e-4 of the largest payoff
         unless given, and 1e-3 for rounds too large for a list of histories. A tolerance of at least
-        1e-4 replaces the linear program, which finds smaller bounds.
+        1e-4 replaces the linear program, which finds smaller bounds, in rounds that can't return.
     max_states : int, optional
         The most positions, or histories of a round.
     positions : Positions, optional
@@ -181,9 +180,15 @@ class _Search:
         )
 
     def optimal(self, tree: Tree, *, finely: bool = False) -> tuple[str, Any, int]:
-        """The method, optimal strategies of a tree, and the iterations (see `solve_program`)."""
-        is_rough = self.tolerance is not None and self.tolerance >= TOLERANCE
-        if sum(seat.n_sequences for seat in tree.seats) <= MOST_FOR_PROGRAM and not is_rough:
+        """The method, optimal strategies of a tree, and the iterations.
+
+        Parameters
+        ----------
+        finely : bool
+            Whether to use the program, with small tolerances, whatever the tolerance of the answer.
+        """
+        is_rough = self.tolerance is not None and self.tolerance >= TOLERANCE and not finely
+        if _fits_program(tree) and not is_rough:
             self._report("solving the linear program", 0, None)
             return PROGRAM, solve_program(tree, finely=finely), 0
         return "regret minimization", *minimize_regret(tree, *self._limits(TOLERANCE))
@@ -200,6 +205,10 @@ class _Search:
         for k, part in parts.items():
             worths[k] = part.value
         steps, method = 0, PROGRAM
+        enough = cycles.ENOUGH
+        if not all(map(_fits_program, trees)):  # values are as rough as the strategies
+            rough = self.tolerance / (self.stake or 1.0) if self.tolerance else TOLERANCE
+            enough = max(enough, rough)
 
         def paying(number: int, values: NDArray[np.float64], less: float = 0.0) -> Tree:
             """The tree of a round, with these values; `less` if play stays in the group."""
@@ -225,7 +234,9 @@ class _Search:
         best: tuple[list[Strategies], list[tuple[float, float]]] | None = None
         # where players can wait for ever, there are wrong values (see `cycles`)
         for slowly in (False, True) if goes_on else (False,):
-            values = cycles.settle(step, len(group), self.stake, positions.title, slowly=slowly)
+            values = cycles.settle(
+                step, len(group), self.stake, positions.title, slowly=slowly, enough=enough
+            )
             # and a wait must be worth less than an act (see `cycles`)
             for less in WAITS if goes_on else WAITS[:1]:
                 off = less * self.stake
@@ -264,6 +275,11 @@ class _Search:
         """The first player's optimal strategy in the first tree, and the second's in the last."""
         found = [self.optimal(tree, finely=True)[1] for tree in trees]
         return found[0][0], found[-1][1]
+
+
+def _fits_program(tree: Tree) -> bool:
+    """Whether a tree is small enough for the linear program."""
+    return sum(seat.n_sequences for seat in tree.seats) <= MOST_FOR_PROGRAM
 
 
 def _taken(stages: dict[str, float]) -> dict[str, float]:

@@ -366,7 +366,7 @@ def solve_positions(positions: Positions) -> Plan:
     NotConverged
         The values or the bounds didn't settle.
     """
-    may_go_on(positions)
+    may_go_on(positions)  # raises if the rules give endless play no value
     return solve_matrices(Matrices.of(positions), positions.title)
 
 

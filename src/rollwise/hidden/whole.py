@@ -22,13 +22,11 @@ from rollwise.hidden.answer import (
     MOST_FOR_RANGES,
     Answer,
     OpenAnswer,
-    Outcome,
     Situation,
     Strategies,
     TreeAnswer,
-    outcome,
 )
-from rollwise.hidden.check import bounds, check_strategy, may_go_on
+from rollwise.hidden.check import Outcome, bounds, check_strategy, may_go_on, outcome
 from rollwise.hidden.positions import Positions, Round
 from rollwise.hidden.program import NARROW
 from rollwise.hidden.tree import Tree
@@ -37,7 +35,7 @@ Part = TreeAnswer | OpenAnswer
 LONGEST = 512  # bits of a fraction that an earlier round pays
 
 # For a round, its first mover, the values of the rounds that follow it and a number less, as
-# `Tree.paying` takes them, and a side: the result of `answer.outcome`.
+# `Tree.paying` takes them, and a side: the result of `check.outcome`.
 Worth = Callable[[int, int, NDArray[Any], float, int], Outcome]
 
 
@@ -265,7 +263,7 @@ def fold_group(
     ----------
     worth : callable
         For a round, its first mover, the values of the rounds that follow it and a number less, as
-        `Tree.paying` takes them, and a side: the result of `answer.outcome`.
+        `Tree.paying` takes them, and a side: the result of `check.outcome`.
     found : (n_rounds, 2, 2) float64
         By round and first mover, the payoff and its bound. Those of later groups are known.
     proved : bool
