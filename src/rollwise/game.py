@@ -483,6 +483,14 @@ class Game:
         game: Game = HOOKS.with_score(self)
         return game
 
+    def with_beliefs(self) -> Game:
+        """This solitaire game with hidden fields, as a game of what its player knows.
+
+        Its states have the visible fields, and the chances of the hidden numbers (`belief`).
+        """
+        game: Game = HOOKS.with_beliefs(self)
+        return game
+
     def within(self, turns: int) -> Game:
         """This game, which the first player wins within so many turns or loses."""
         game: Game = HOOKS.within(self, turns)
@@ -498,7 +506,7 @@ class Game:
         game: Game = HOOKS.cube(self, limit, **rules)
         return game
 
-    # Replaced by `rollwise.derive` in derived games, and by `rollwise.models`.
+    # Replaced by `rollwise.derive`, `rollwise.models` and `rollwise.hidden.beliefs`.
 
     @property
     def made_from(self) -> Game:
@@ -527,7 +535,7 @@ class Game:
 
     @property
     def rounding(self) -> str:
-        """The rounding of a model's numbers when it was read; empty for a rule sheet."""
+        """The rounding of a model's numbers, or of the chances of beliefs; else empty."""
         return ""
 
     def derive(self) -> StateGraph | None:
@@ -671,13 +679,18 @@ def caps_of(game: Game) -> dict[str, int]:
 
 
 def with_an_end(game: Game) -> Game:
-    """The game; if fields of a user's game rise without an end, the game with proved caps.
+    """The game in the form in which it is solved.
+
+    If fields of a user's game rise without an end, it has proved caps. If fields of a solitaire
+    game are hidden, its states have the chances of the hidden numbers.
 
     Raises
     ------
     RulesError
         A field rises without an end, and stopping is best nowhere.
     """
+    if game.players == 1 and type(game).hidden is not Game.hidden:
+        return game.with_beliefs()
     if type(game).__module__.startswith("rollwise."):  # each of ours has an end
         return game
     capped: Game = HOOKS.finite(game)

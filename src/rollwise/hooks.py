@@ -26,6 +26,8 @@ class Hooks:
         Advice or a result in the words of the command line.
     chase, contest, with_score, within, average, cube : callable
         Methods of a game, called with the game and the arguments of the method.
+    with_beliefs : callable
+        Makes a solitaire game with hidden fields one of its player's beliefs.
     finite : callable
         Caps the fields of a game that rise without an end.
     create_form : callable
@@ -42,6 +44,7 @@ class Hooks:
     with_score: Callable[..., Any]
     within: Callable[..., Any]
     average: Callable[..., Any]
+    with_beliefs: Callable[..., Any]
     finite: Callable[..., Any]
     cube: Callable[..., Any]
     create_form: Callable[..., Any]

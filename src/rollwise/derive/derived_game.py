@@ -226,6 +226,11 @@ class DerivedGame(Game):
         return self.inner.action_names
 
     @property
+    def rounding(self) -> str:
+        """As of the inner game."""
+        return self.inner.rounding
+
+    @property
     def own_specs(self) -> list[ParameterSpec]:
         """The parameters added by this game, each with its value as the default."""
         return []

@@ -270,6 +270,9 @@ class Solved(GameDocument, frozen=True, kw_only=True, tag="rollwise/solve/1"):
     value_exact: Annotated[Maybe[str], about("a fraction")] = UNSET
     win_probability_exact: Annotated[Maybe[str], about("a fraction")] = UNSET
     estimate: Maybe[Estimate] = UNSET
+    rounding: Annotated[
+        Maybe[str], about("how the game's numbers were rounded; bounds are for the rounded ones")
+    ] = UNSET
     check: Annotated[Maybe[list[str]], about("oddities of the rules")] = UNSET
     cube: Annotated[Maybe[Cubed], about("with as=cube")] = UNSET
     stops: Annotated[
@@ -283,6 +286,19 @@ class Solved(GameDocument, frozen=True, kw_only=True, tag="rollwise/solve/1"):
         if not self.largest_layer:
             return text
         return f"{text}, the largest of {how_many(self.largest_layer, 'position')}"
+
+    def _limits(self) -> Iterator[str]:
+        """The limits of the answer: rounded numbers, caps, and actions too close to decide."""
+        if self.rounding:
+            yield f"  {self.rounding}: bounds are for the rounded ones"
+        if self.stops and self.caps:
+            stops, caps = (
+                " or ".join(f"{name}={number}" for name, number in numbers.items())
+                for numbers in (self.stops, self.caps)
+            )
+            yield f"  stopping is proved best from {stops} on; {caps} and beyond are not needed"
+        for line in undecided_lines(self.undecided):
+            yield f"  {line}"
 
     def blocks(self) -> Iterator[str | Rows]:
         yield self.title
@@ -309,14 +325,7 @@ class Solved(GameDocument, frozen=True, kw_only=True, tag="rollwise/solve/1"):
             if text:
                 short = f"{text[:90]}... ({len(text):,} characters)"
                 yield f"  {name} exactly: {text if len(text) <= 200 else short}"
-        if self.stops and self.caps:
-            stops, caps = (
-                " or ".join(f"{name}={number}" for name, number in numbers.items())
-                for numbers in (self.stops, self.caps)
-            )
-            yield f"  stopping is proved best from {stops} on; {caps} and beyond are not needed"
-        for line in undecided_lines(self.undecided):
-            yield f"  {line}"
+        yield from self._limits()
         if self.cube:
             yield from self.cube.blocks()
         if self.layers:
@@ -447,7 +456,7 @@ def kind_of(solution: Solution) -> Kind | UnsetType:
 
 
 def _rounding(solution: Solution) -> str:
-    """The rounding of the numbers of a model."""
+    """The rounding of the numbers of a model, or of the chances of beliefs."""
     return "" if solution.game is None else solution.game.rounding
 
 
@@ -494,6 +503,7 @@ def solved_document(
         draws=solution.space.has_draws,
         seconds=seconds,
         kept_from=solution.kept_from or UNSET,
+        rounding=_rounding(solution) or UNSET,
         check=check,
         **facts,
     )

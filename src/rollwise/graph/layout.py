@@ -173,7 +173,7 @@ def _members_of_enumerations(game: Any) -> dict[str, dict[str, int]]:
     for one in {id(each): each for each in (game, game.made_from)}.values():
         state = one.start()
         layout = StateLayout.of(one, state)
-        hints = _annotations(layout.kind)
+        hints = annotations_of(layout.kind)
         words = {}
         for name, field in zip(layout.kind._fields, state, strict=True):
             parts = field if isinstance(field, tuple) else (field,)
@@ -254,7 +254,7 @@ def _sets_of(game: Any) -> frozenset[str]:
 
 
 @lru_cache
-def _annotations(kind: type) -> dict[str, Any]:
+def annotations_of(kind: type) -> dict[str, Any]:
     """The types of the fields of a state; none where the annotations can't be read."""
     with suppress(Exception):  # they are the author's code
         return get_type_hints(kind)

@@ -16,6 +16,8 @@ from rollwise.graph.layout import JOINED, Members, member_word
 from rollwise.graph.naming import NO_THROW, SetWords, Words, in_fields, set_number, state_text
 from rollwise.parameters import TRUTHS, either
 
+MOST_WORDS = 12  # of an enumeration, in an error
+
 
 def typed_state(
     text: str, example: Callable[[], str], members: Members | None = None
@@ -79,7 +81,9 @@ def no_member(field: str, word: str, words: Mapping[str, int]) -> str:
     """The fault of a word that is no member of a field's enumeration."""
     single = [one for one in words if JOINED not in one]
     several = "" if len(single) == len(words) else f", or several as in {list(words)[-1]}"
-    return f"{field} is a number or {either(single)}{several}, not {one_line(word[:80])!r}"
+    more = len(single) - MOST_WORDS
+    shown = [*single[:MOST_WORDS], f"{more} other words"] if more > 1 else single
+    return f"{field} is a number or {either(shown)}{several}, not {one_line(word[:80])!r}"
 
 
 def read_numbers(text: str) -> tuple[int, ...] | None:

@@ -56,6 +56,8 @@ class Positions:
         A position, ENDED, or ``ENDED - 1 - k`` where round ``exits[k]`` begins.
     turns : (n_outcomes,) int8
         1 where the target is written from the view of the other player.
+    thens : (n_outcomes,) object
+        The codes of the rules by which play goes on or ends.
     is_exact : bool
         Whether all weights, payoffs and rewards are whole numbers or fractions.
     exits : tuple of int, optional
@@ -75,6 +77,7 @@ class Positions:
     payoffs: NDArray[Any]
     targets: NDArray[np.int64]
     turns: NDArray[np.int8]
+    thens: NDArray[Any]
     is_exact: bool
     exits: tuple[int, ...] | None = None
 
@@ -209,6 +212,7 @@ class Positions:
             payoffs=self.payoffs[outcomes],
             targets=targets,
             turns=self.turns[outcomes],
+            thens=self.thens[outcomes],
             exits=tuple(exits.tolist()),
         )
         return Round(places, sub)

@@ -21,7 +21,7 @@ from rollwise.builders.rules import YIELDED as OF_RULES
 from rollwise.builders.rules import instead_of
 from rollwise.errors import RulesError, TooManyStates, UsageError, spelled
 from rollwise.faults import shown, whole
-from rollwise.game import Game, outcomes_rule, require_game
+from rollwise.game import Game, has_many, outcomes_rule, require_game
 from rollwise.graph.layout import field_words
 from rollwise.graph.naming import state_text
 from rollwise.hidden.positions import (
@@ -80,16 +80,20 @@ def require_class(game: Game) -> None:
             f"{name} has neither hidden fields nor simultaneous choices: rollwise.solve(game) "
             "solves it"
         )
-    if game.players != 2:
-        others = (
-            "fix the policies of the others in the rules, and write the rest as a game for one "
-            "(players = 1): "
-        )
+    if has_many(game):
         raise UsageError(
-            f"{name}: hidden information and simultaneous choices are for two players, not "
-            f"{game.players}; {others if game.players > 2 else ''}leave hidden numbers out of the "
-            "state, and draw them in outcomes() when they count"
+            f"{name}: hidden information and simultaneous choices are for at most two players, not "
+            f"{game.players}; fix the policies of the others in the rules, and write the rest as a "
+            "game for one (players = 1)"
         )
+    if game.has_throws:
+        raise RulesError(
+            f"{name}: throws() can't be hidden; write the throw in deal(s) or outcomes()"
+        )
+    if game.players == 1:
+        if type(game).together is not Game.together:
+            raise RulesError(f"{name}: together() is for two players, and this game has one")
+        return
     if game.objective != "win":
         raise UsageError(
             f"{name}: hidden information and simultaneous choices are for games in which one "
@@ -101,10 +105,6 @@ def require_class(game: Game) -> None:
             f"{name}: endless is {game.endless!r}; with hidden information or simultaneous choices "
             "it is 'forbidden' or 'draw', since nobody alone keeps play up: count the rounds in a "
             "field, and end the game with a payoff"
-        )
-    if game.has_throws:
-        raise RulesError(
-            f"{name}: throws() can't be hidden; write the throw in deal(s) or outcomes()"
         )
     if type(game).hidden is not Game.hidden and type(game).together is not Game.together:
         raise RulesError(
@@ -176,7 +176,7 @@ class _Reading:
         self._number(start)
         kinds, menus, sights = [], [], []
         rewards: list[Any] = []
-        first_choice, first_outcome, rows = [0], [0], list[tuple[Any, Any, int, int]]()
+        first_choice, first_outcome, rows = [0], [0], list[tuple[Any, Any, int, int, int]]()
         # breadth first: `_number` appends a new state to the list that is read here
         with watched():  # once for all rules
             for number, state in enumerate(_growing(self.states)):
@@ -198,7 +198,7 @@ class _Reading:
                 first_choice.append(len(rewards))
         if len(self.states) > self.limit:
             raise self._too_many()
-        weights, payoffs, targets, turns = zip(*rows, strict=True)
+        weights, payoffs, targets, turns, thens = zip(*rows, strict=True)
         return Positions(
             game,
             self.states,
@@ -212,6 +212,7 @@ class _Reading:
             objects(payoffs),
             np.array(targets, np.int64),
             np.array(turns, np.int8),
+            objects(thens),
             self.exact,
         )
 
@@ -359,14 +360,18 @@ class _Reading:
         """A `then` as Python's int; one that two players don't have is refused."""
         is_whole = isinstance(then, int | np.integer) and not isinstance(then, bool)
         code = int(then) if is_whole else -1
-        if code not in ALLOWED and not is_skip(code) and not is_payoff(code):
+        # of one player the graph of beliefs checks the codes
+        is_checked = is_whole and self.game.players == 1
+        if not is_checked and code not in ALLOWED and not is_skip(code) and not is_payoff(code):
             told = then_text(code) if code == END or says_of_seats(code) else shown(then)
             allowed = ", ".join(THEN_NAMES[one] for one in ALLOWED)
             self._refuse(state, words, f"unknown `then` {told} (allowed: {allowed}, payoff(x))")
         return code
 
-    def _outcomes(self, state: Any, words: str, rows: list[Any]) -> list[tuple[Any, Any, int, int]]:
-        """Weight, payoff, target and turn of each outcome; equal outcomes are one."""
+    def _outcomes(
+        self, state: Any, words: str, rows: list[Any]
+    ) -> list[tuple[Any, Any, int, int, int]]:
+        """Weight, payoff, target, turn and `then` of each outcome; equal outcomes are one."""
         sums: dict[Any, Any] = {}
         for row in rows:
             if not isinstance(row, tuple) or len(row) != 3:
@@ -390,12 +395,12 @@ class _Reading:
         for (then, after), weight in sums.items():
             if then not in ON and is_over(then):
                 points = self._number_of(ending_points(then), state, words)
-                found.append((weight, points, ENDED, 0))
+                found.append((weight, points, ENDED, 0, then))
                 continue
             if type(after) is not type(self.states[0]):
                 self._refuse(state, words, f"{shown(after)} isn't a state")
             turn = int(then) if then in ON else int(seats_on(then, 2))
-            found.append((weight, 0, self._number(after), turn))
+            found.append((weight, 0, self._number(after), turn, then))
         return found
 
 

@@ -13,7 +13,7 @@ node, and the chances of their paths add up.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -156,28 +156,27 @@ class _Sets:
         sets = sets[inverse]
         examples = np.array(self.examples)[sets]
         for node in np.flatnonzero(self.menus[examples] != self.menus[places])[:1].tolist():
-            self._refuse(int(examples[node]), int(places[node]))
+            refuse_menus(self.positions, int(examples[node]), int(places[node]))
         return np.array(self.first)[sets]
-
-    def _refuse(self, *pair: int) -> None:
-        """Raise the error that the actions depend on hidden fields."""
-        one, other = (
-            f"{self.positions.text(place)} they are "
-            + ", ".join(
-                self.positions.action_name(a, place) for a in self.positions.menus[place][0]
-            )
-            for place in pair
-        )
-        raise RulesError(
-            f"{self.positions.title}: the actions depend on fields that are hidden from the mover: "
-            f"in {one}; in {other}; the mover can't tell these apart"
-        )
 
     def done(self) -> Seat:
         parents, first, examples = (
             np.array(part, np.int64) for part in (self.parents, self.first, self.examples)
         )
         return Seat(parents, first, examples, self.numbers)
+
+
+def refuse_menus(positions: Positions, *pair: int) -> NoReturn:
+    """Raise the error that the actions depend on hidden fields, for two positions."""
+    one, other = (
+        f"{positions.text(place)} they are "
+        + ", ".join(positions.action_name(a, place) for a in positions.menus[place][0])
+        for place in pair
+    )
+    raise RulesError(
+        f"{positions.title}: the actions depend on fields that are hidden from the mover: in "
+        f"{one}; in {other}; the mover can't tell these apart"
+    )
 
 
 COUNT = "count the rounds in a field, and end the game"

@@ -93,16 +93,17 @@ def play(
     if save is not None and save != resume:
         require_new(save)
     past = None if history is None else History(history)
-    if resume is None and asked.kind is not None and asked.kind.has_secrets():
-        # a file for all games, named by the environment, isn't asked for these games
-        asked_history = None if str(history) == os.environ.get(HISTORY_VARIABLE) else history
-        others = {"games": games, "save": save, "history": asked_history, "seats": seats}
-        others["dice"] = None if dice == "here" else dice
-        own = (against or "optimal", seat, coach, seed, load)
-        answered_apart(asked.make_game(), "play", *own, **others)
-        return
     if resume is None:
-        chosen = require_target(asked.make_game())
+        chosen = asked.make_game()
+        if chosen.is_hidden:
+            # a file for all games, named by the environment, isn't asked for these games
+            asked_history = None if str(history) == os.environ.get(HISTORY_VARIABLE) else history
+            others = {"games": games, "save": save, "history": asked_history, "seats": seats}
+            others["dice"] = None if dice == "here" else dice
+            own = (against or "optimal", seat, coach, seed, load)
+            answered_apart(chosen, "play", *own, **others)
+            return
+        chosen = require_target(chosen)
         tell_of_cycles(chosen)
         table = lay_table(chosen, load)
         sessions = [_new_session(table, against, seat, seats, seed)]
