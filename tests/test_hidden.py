@@ -728,8 +728,12 @@ def changed(**rules):
 @pytest.mark.parametrize(
     ("game", "error", "says"),
     [
-        (changed(players=3), UsageError, "for two players, not 3; fix the policies of the others"),
-        (changed(players=1), UsageError, "not 1; leave hidden numbers out of the state"),
+        (
+            changed(players=3),
+            UsageError,
+            "for at most two players, not 3; fix the policies of the others",
+        ),
+        (changed(players=1), UsageError, "for 1: rollwise.solve(game) solves it"),
         (changed(objective="maximize"), UsageError, "gains the loss of the other"),
         (changed(hidden=lambda self, s: ("his",)), RulesError, "hidden() names 'his'; the fields"),
         (changed(hidden=lambda self, s: None), RulesError, "hidden() names None; the fields"),

@@ -13,7 +13,7 @@ from rollwise import bits, boards, dice
 from rollwise.game import Game
 
 NOT_WRITTEN = {  # by a sheet
-    *("chase", "contest", "with_score", "within", "average", "cube"),
+    *("chase", "contest", "with_score", "with_beliefs", "within", "average", "cube"),
     *("derive", "base_graph", "verdicts", "policies"),
     *("numbered", "with_names", "swapped", "has_kind", "text_board"),
 }

@@ -23,7 +23,7 @@ ENTRY = re.compile(r"^@(\w+)\{(\w+),\n(.*?)^\}", re.M | re.S)
 FIELD = re.compile(r"^  (\w+) = \{+(.*?)\}+,$", re.M)
 # A name and a year: "Condon (1992", "Howard's method (1960", "Baier et al. 2017", "Student (1908)".
 NAMED = re.compile(
-    r"([A-ZÉ][\w'’é-]*[a-zé])(?:['’]s(?: [a-z]+)?)?(?: et al\.| and others)?,? "
+    r"([A-ZÅÉ][\w'’é-]*[a-zé])(?:['’]s(?: [a-z]+)?)?(?: et al\.| and others)?,? "
     r"\(?((?:1[89]|20)\d\d)\b(?![-,.]?\d)"
 )
 NO_NAMES = {"CAV", "Python", "GammOnLine"}  # what stands before a year and is no author

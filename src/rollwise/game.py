@@ -267,10 +267,10 @@ class Game:
         """
         raise NotImplementedError(f"{type(self).__name__} has no outcomes()")
 
-    # Hidden dice and simultaneous choices, for two players: see `rollwise.hidden`.
+    # Hidden dice and simultaneous choices: see `rollwise.hidden`.
 
     def hidden(self, s: Any) -> Iterable[str]:
-        """The names of the fields that the mover can't see. A game with it is for two players.
+        """The names of the fields that the mover can't see, in a game for one player or two.
 
         All other fields are visible to the mover, whose view the state is. Players remember their
         earlier sights and actions.

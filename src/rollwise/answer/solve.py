@@ -94,7 +94,7 @@ def solve(
 
 def goes_by_layers(game: Game, max_states: int | None) -> bool:
     """Whether a game that is too large for one graph is solved by layers instead."""
-    if has_many(game) or max_states is not None or game.made_from is not game:
+    if has_many(game) or max_states is not None or game.made_from is not game or game.is_hidden:
         return False
     return Rules(game).has_progress
 
@@ -116,9 +116,9 @@ def solve_whole(
     RulesError, EndlessPlay, TooManyStates, UsageError
     """
     find_method(method)
-    if require_game(game).objective == "average":
+    game = with_an_end(require_game(game))
+    if game.objective == "average":
         game = game.average()
-    game = with_an_end(game)
     if tolerance is not None:
         tolerance = positive_number("tolerance", tolerance)
     has_names = isinstance(options, Mapping) and all(isinstance(name, str) for name in options)

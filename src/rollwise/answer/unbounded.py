@@ -29,7 +29,6 @@ from rollwise.builders.rules import Rules
 from rollwise.derive.derived_game import with_methods
 from rollwise.errors import RollwiseError, RulesError, TooManyStates
 from rollwise.game import Game, caps_of, has_many
-from rollwise.hooks import HOOKS
 from rollwise.machine.endless import is_endless
 from rollwise.proofs.check_rules import Claims, Position
 from rollwise.proofs.remainder import (
@@ -52,7 +51,7 @@ def capped(rest: Rest) -> Game:
     """
 
     def with_other_parameters(cls: Any, *args: Any, **values: Any) -> Any:
-        return HOOKS.finite(type(rest.game)(*args, **values))
+        return finite(type(rest.game)(*args, **values))
 
     return with_methods(
         rest.game,
@@ -65,7 +64,7 @@ def capped(rest: Rest) -> Game:
         actions=actions_after_throw if rest.game.has_throws else actions,
         __new__=with_other_parameters,
         __copy__=lambda self: capped(rest),
-        __reduce__=lambda self: (HOOKS.finite, (rest.game,)),
+        __reduce__=lambda self: (finite, (rest.game,)),
     )
 
 

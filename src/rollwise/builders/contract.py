@@ -78,6 +78,11 @@ def require_one_for(command: str, game: Game) -> None:
 
 def refuse_hidden(game: Game) -> NoReturn:
     """Raise the error that a feature does not support hidden dice or simultaneous choices."""
+    if game.players == 1:
+        raise UsageError(
+            f"{title_of(game.name, game.parameters)} has hidden fields; rollwise.solve(game) "
+            "solves it, and game.with_beliefs() is the same game for other functions"
+        )
     raise UsageError(
         f"{title_of(game.name, game.parameters)} has hidden dice or simultaneous choices; "
         + spelled(

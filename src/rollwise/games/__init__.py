@@ -274,9 +274,11 @@ def create(cls: type[Game], values: Mapping[str, str], *, rated: bool = True) ->
     """
     form = values.get("as")
     made: Game = HOOKS.create_form(cls, values, _create) if form else _create(cls, values)
-    if rated and (made.objective == "average" or (form == "average" and "rate" not in values)):
-        made = HOOKS.average(made)
-    return with_an_end(made) if rated else made
+    if not rated:
+        return made
+    made = with_an_end(made)
+    is_average = made.objective == "average" or (form == "average" and "rate" not in values)
+    return HOOKS.average(made) if is_average else made
 
 
 def _create(cls: type[Game], values: Mapping[str, str]) -> Game:

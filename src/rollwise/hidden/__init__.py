@@ -1,4 +1,7 @@
-"""Games of two players with hidden dice or cards, or with simultaneous choices.
+"""Games with hidden dice or cards, or with simultaneous choices.
+
+Those for one player become games of beliefs (`beliefs`), which all other rooms take. The rest of
+this room is for two.
 
 `reading` reads the rules into `positions`. With hidden fields, `rounds` finds the positions at
 which the game begins anew, and `tree` unfolds each round into information sets; `program` solves

@@ -33,7 +33,6 @@ from rollwise.graph.typed import spread
 from rollwise.hidden.positions import DEAL, Positions, named_fields
 from rollwise.hidden.reading import read
 from rollwise.hidden.tree import refuse_menus
-from rollwise.hooks import HOOKS
 from rollwise.machine import memory_limits
 from rollwise.machine.endless import running
 from rollwise.then import AGAIN, is_over
@@ -96,7 +95,7 @@ def with_beliefs(game: Game) -> Game:
     TooManyStates
         There are too many beliefs.
     """
-    walk = _Walk(read(game))
+    walk = _Walk(read(game, players=1))
     walk.run()
     table = _Table(walk)
     same = ("action_text", "deed", "features", "action_features")
@@ -123,9 +122,9 @@ def with_beliefs(game: Game) -> Game:
             name: getattr(Game, name)
             for name in ("hidden", "deal", "roots", "progress", "told", "throw", "fallen")
         },
-        __new__=lambda _, *given, **named: HOOKS.with_beliefs(kind(*given, **named)),
+        __new__=lambda _, *given, **named: with_beliefs(kind(*given, **named)),
         __copy__=lambda _: with_beliefs(game),
-        __reduce__=lambda _: (HOOKS.with_beliefs, (game,)),
+        __reduce__=lambda _: (with_beliefs, (game,)),
     )
 
 
@@ -177,20 +176,22 @@ class _Walk:
             parts = [(w, int(positions.first_choice[place]) + k) for place, w in node.belief]
             after = [self._after(choice) for _, choice in parts]
             points = {self.rewards[choice] for _, choice in parts}
-            is_same, scale = len(points) == 1, lcm(*(ways for ways, _ in after))
+            # an average in the long run needs no more than the average of the points
+            is_one, scale = len(points) == 1 or self.is_timed, lcm(*(ways for ways, _ in after))
             masses: dict[Any, dict[Target, int]] = {}
             # whole numbers: the chance of each target, times a scale, apart for different points
             for (weight, choice), (ways, rows) in zip(parts, after, strict=True):
-                of_points = masses.setdefault(None if is_same else self.rewards[choice], {})
+                of_points = masses.setdefault(None if is_one else self.rewards[choice], {})
                 factor = weight * (scale // ways)
                 for target, number in rows:
                     of_points[target] = of_points.get(target, 0) + factor * number
-            time = Fraction(1)
+            paid, time = Fraction(0), Fraction(1)
+            if is_one:
+                paid = sum((w * self.rewards[choice] for w, choice in parts), paid) / total
             if self.is_timed:
                 times = (w * self._duration(place, action) for place, w in node.belief)
                 time = sum(times, Fraction(0)) / total
-            paid = self._rounded(points.pop()) if is_same else 0
-            found[action] = Move(self._outcomes(masses), paid, self._rounded(time))
+            found[action] = Move(self._outcomes(masses), self._rounded(paid), self._rounded(time))
         return found
 
     def _duration(self, place: int, action: int) -> Fraction:
@@ -290,6 +291,7 @@ class _Table:
 
     def __init__(self, walk: _Walk) -> None:
         self.walk, self.moves = walk, walk.moves
+        self.graphs: dict[type[Game], StateGraph] = {}
         self.game, full = walk.positions.game, walk.positions.states[0]
         kind: Any = type(full)
         sights = [self._visible(node) for node in walk.nodes]
@@ -396,10 +398,11 @@ class _Table:
         return "/".join([*parts, *["..."] * (len(chances) > SHOWN)])
 
     def graph(self, game: Game) -> StateGraph:
-        """The graph, built once."""
-        if not hasattr(self, "built"):
-            self.built = build(game, mode="interpreted")
-        return self.built
+        """The graph, built once for each class: another one may have other rewards."""
+        kind: Any = type(game)
+        if kind not in self.graphs:
+            self.graphs[kind] = build(game, mode="interpreted")
+        return self.graphs[kind]
 
 
 def _order(key: Any) -> Any:

@@ -35,6 +35,7 @@ from rollwise.hidden.positions import (
     visible_part,
 )
 from rollwise.machine.endless import running, watched
+from rollwise.numbers.printed import how_many
 from rollwise.then import (
     AGAIN,
     DRAW,
@@ -65,7 +66,7 @@ MOST = 1 << 61
 AT_ONCE = 1_000  # positions between two reports of progress
 
 
-def require_class(game: Game) -> None:
+def require_class(game: Game, players: int = 2) -> None:
     """Refuse games that this room can't solve, in one line with an alternative.
 
     Raises
@@ -90,9 +91,14 @@ def require_class(game: Game) -> None:
         raise RulesError(
             f"{name}: throws() can't be hidden; write the throw in deal(s) or outcomes()"
         )
-    if game.players == 1:
-        if type(game).together is not Game.together:
-            raise RulesError(f"{name}: together() is for two players, and this game has one")
+    if game.players == 1 and type(game).together is not Game.together:
+        raise RulesError(f"{name}: together() is for two players, and this game has one")
+    if game.players != players:
+        raise UsageError(
+            f"{name}: this function is for games of {how_many(players, 'player')}, and this one is "
+            f"for {game.players}: rollwise.solve(game) solves it"
+        )
+    if players == 1:
         return
     if game.objective != "win":
         raise UsageError(
@@ -127,6 +133,8 @@ def read(
     game: Game,
     limit: int | None = None,
     progress: Callable[[str, int, int | None], None] | None = None,
+    *,
+    players: int = 2,
 ) -> Positions:
     """Read the rules of a game, from the start on.
 
@@ -137,6 +145,8 @@ def read(
         sight. A warning names that field.
     progress : callable, optional
         Called with a stage and the number of positions read so far.
+    players : int
+        1 or 2: a game for as many is read.
 
     Raises
     ------
@@ -144,7 +154,7 @@ def read(
         Rules that break the contract; the message names state and action.
     TooManyStates, UsageError
     """
-    require_class(game)
+    require_class(game, players)
     return _Reading(game, limit, progress).run()
 
 
@@ -360,9 +370,12 @@ class _Reading:
         """A `then` as Python's int; one that two players don't have is refused."""
         is_whole = isinstance(then, int | np.integer) and not isinstance(then, bool)
         code = int(then) if is_whole else -1
-        # of one player the graph of beliefs checks the codes
-        is_checked = is_whole and self.game.players == 1
-        if not is_checked and code not in ALLOWED and not is_skip(code) and not is_payoff(code):
+        if self.game.players == 1 and is_whole:
+            if code != AGAIN and not is_over(code):
+                fault = f"{then_text(code)} in a game of one player, which goes on with AGAIN"
+                self._refuse(state, words, fault)
+            return code  # ends are checked with the game of beliefs
+        if code not in ALLOWED and not is_skip(code) and not is_payoff(code):
             told = then_text(code) if code == END or says_of_seats(code) else shown(then)
             allowed = ", ".join(THEN_NAMES[one] for one in ALLOWED)
             self._refuse(state, words, f"unknown `then` {told} (allowed: {allowed}, payoff(x))")
