@@ -94,9 +94,10 @@ def require_class(game: Game, players: int = 2) -> None:
     if game.players == 1 and type(game).together is not Game.together:
         raise RulesError(f"{name}: together() is for two players, and this game has one")
     if game.players != players:
+        solver = "rollwise.solve" if game.players == 1 else "rollwise.hidden.solve"
         raise UsageError(
             f"{name}: this function is for games of {how_many(players, 'player')}, and this one is "
-            f"for {game.players}: rollwise.solve(game) solves it"
+            f"for {game.players}: {solver}(game) solves it"
         )
     if players == 1:
         return
