@@ -324,6 +324,17 @@ def test_numbers_of_beliefs_are_in_the_order_of_their_averages():
     assert chances == sorted(chances, reverse=True)
 
 
+def test_chances_of_beliefs_are_told():
+    game = Tiger(moves=2).with_beliefs()
+    assert game.beliefs[0] == {"0": Fraction(17, 20), "1": Fraction(3, 20)}
+    found = json.loads(output("table", f"{__file__}:Tiger", "moves=2", "--json"))
+    assert found["rows"][0]["belief"] == 0
+    assert found["beliefs"]["0"] == {"0": "17/20", "1": "3/20"}
+    assert set(found["beliefs"]) == {str(row["belief"]) for row in found["rows"]}
+    paid = Tiger(moves=1).with_beliefs()
+    assert paid.beliefs[paid.table.numbers_of_words["10_points"]] == {}  # the game is over
+
+
 def test_chances_that_are_no_whole_numbers_are_rounded_and_say_so():
     short, long = (rollwise.solve(Tiger(moves=moves)) for moves in (9, 20))
     assert short.game.rounding == ""

@@ -569,6 +569,14 @@ class Game:
         return None
 
     @property
+    def beliefs(self) -> dict[int, dict[str, Fraction]]:
+        """By the number of a belief, the chance of each combination of hidden numbers.
+
+        Empty in games without beliefs (see `with_beliefs`).
+        """
+        return {}
+
+    @property
     def has_throws(self) -> bool:
         """Whether a throw comes before each choice."""
         return type(self).throws is not Game.throws

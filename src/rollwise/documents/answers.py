@@ -289,6 +289,10 @@ class Table(GameDocument, frozen=True, kw_only=True, tag="rollwise/table/1"):
         list[dict[str, Any]],
         about("the fields of a position, its best action, value and error bound"),
     ]
+    beliefs: Annotated[
+        Maybe[dict[str, dict[str, str]]],
+        about("with hidden fields: by number, the chances of hidden numbers as fractions"),
+    ] = UNSET
 
 
 class GridTable(GameDocument, frozen=True, kw_only=True, tag="rollwise/table/grid/1"):
@@ -360,7 +364,19 @@ def table_json(solution: Solution, rows: pl.DataFrame) -> str:
     """A strategy as a line of JSON."""
     subject = solution.subject
     words = subject.words if isinstance(subject, StateGraph) else field_words(subject)
-    return encode(Table.on(subject, kind=kind_of(solution), **with_rows(rows, words)))
+    known = {} if solution.game is None else solution.game.made_from.beliefs
+    beliefs = {
+        str(number): {text: str(chance) for text, chance in known[number].items()}
+        for number in (rows["belief"].unique().sort().to_list() if known else ())
+    }
+    return encode(
+        Table.on(
+            subject,
+            kind=kind_of(solution),
+            beliefs=beliefs or UNSET,
+            **with_rows(rows, words),
+        )
+    )
 
 
 def strategy_rows(

@@ -111,6 +111,7 @@ def with_beliefs(game: Game) -> Game:
         derive=derive,
         applied_discount=Fraction(1),
         added_members={FIELD: table.numbers_of_words},
+        beliefs=property(lambda self: self.table.beliefs),
         action_names=table.action_names,
         rounding="chances were rounded to doubles" if walk.is_rounded else "",
         describe=describe if kind.describe is not Game.describe else Game.describe,
@@ -315,10 +316,14 @@ class _Table:
         ]
         self.places = {one: k for k, one in enumerate(self.states)}
 
+    def _after_payment(self, node: Node) -> Node:
+        """The node itself, or the one after a payment; the payment if it ends the game."""
+        is_payment = node.points is not None and node.then == AGAIN
+        return self.walk.nodes[node.next] if is_payment else node
+
     def _visible(self, node: Node) -> dict[str, Any]:
         """The fields that the player sees in a node; of a payment those after it."""
-        if node.points is not None and node.then == AGAIN:
-            node = self.walk.nodes[node.next]
+        node = self._after_payment(node)
         if not node.belief:
             return {}
         state = self.walk.positions.states[node.belief[0][0]]
@@ -340,6 +345,24 @@ class _Table:
     def move(self, state: Any, action: int) -> Move:
         """A move in a state."""
         return self.moves[self.places[state]][action]
+
+    @cached_property
+    def beliefs(self) -> dict[int, dict[str, Fraction]]:
+        """By the number of a belief the chance of each combination of hidden numbers."""
+        found = {}
+        for state, node in zip(self.states, self.walk.nodes, strict=True):
+            hidden, chances = self._key(self._after_payment(node))
+            total = sum(weight for _, weight in chances)
+            found[state[-1]] = {
+                self._numbers(hidden, values): Fraction(weight, total) for values, weight in chances
+            }
+        return dict(sorted(found.items()))
+
+    def _numbers(self, hidden: tuple[str, ...], values: tuple[Any, ...]) -> str:
+        """A combination of hidden numbers: ``2+6``."""
+        known = self.fulls[0]._replace(**dict(zip(hidden, values, strict=True)))
+        fields = named_fields(self.game, known)
+        return "+".join(map(str, spread([fields[name] for name in hidden])))
 
     def _named(self) -> tuple[list[int], list[str]]:
         """The number of the belief of each node, and the words of all numbers.
@@ -390,11 +413,8 @@ class _Table:
         likeliest = sorted(chances, key=lambda pair: -pair[1])[:SHOWN]
         parts = []
         for values, weight in sorted(likeliest) if len(chances) <= SHOWN else likeliest:
-            known = self.fulls[0]._replace(**dict(zip(hidden, values, strict=True)))
-            fields = named_fields(self.game, known)
-            numbers = spread([fields[name] for name in hidden])
             chance = "" if weight == total else f":{_percent(weight / total)}%"
-            parts.append("+".join(map(str, numbers)) + chance)
+            parts.append(self._numbers(hidden, values) + chance)
         return "/".join([*parts, *["..."] * (len(chances) > SHOWN)])
 
     def graph(self, game: Game) -> StateGraph:
