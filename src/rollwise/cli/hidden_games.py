@@ -11,7 +11,7 @@ import typer
 
 from rollwise.boards import swapped, text_board
 from rollwise.cli.common import refuse
-from rollwise.cli.printing import SHOWN, end_if, place_line, render, tell_rows
+from rollwise.cli.printing import SHOWN, end_if, place_line, render, show_table, tell_rows
 from rollwise.cli.progress import Progress, working
 from rollwise.cli.streams import ASKED
 from rollwise.documents.hidden import (
@@ -35,7 +35,6 @@ from rollwise.documents.hidden import (
     unit_facts,
     unit_of,
 )
-from rollwise.documents.model import UNSET, Rows
 from rollwise.errors import RulesError, UsageError
 from rollwise.game import Game
 from rollwise.graph.layout import members_of
@@ -242,7 +241,7 @@ def simulate(
             games=games,
             seed=seed,
             expected=expected,
-            endless=endless or UNSET,
+            endless=endless or None,
         )
     )
 
@@ -474,13 +473,9 @@ def _ask(answer: Answer, situation: Situation, coach: str) -> int | None:
 
 def _hint(answer: Answer, situation: Situation) -> None:
     """Show the probabilities of the optimal strategy."""
-    from rollwise.cli.printing import print_table
-    from rollwise.cli.printing import table_of as grid_of
-
-    rows: Rows = actions_table(situation_row(answer, situation).actions, answer.positions.stake)
-    if ASKED.json:
-        return
-    print_table(grid_of(rows.heads, rows.cells, left=rows.left, indent=rows.indent))
+    if not ASKED.json:
+        actions = situation_row(answer, situation).actions
+        show_table(actions_table(actions, answer.positions.stake))
 
 
 def _judged(situation: Situation, index: int, coach: str, stake: float) -> float:

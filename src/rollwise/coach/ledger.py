@@ -20,10 +20,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from rollwise.answer.solution import Solution
+from rollwise.numbers.meanings import about, unit
+
+Level = Annotated[float, unit("value")]
+Change = Annotated[float, unit("value", "change of the value for the player")]
+Cost = Annotated[float, unit("value", "loss to the best action")]
+Grades = Annotated[dict[str, int], about("number of doubtful, bad and very bad decisions")]
 
 
 @dataclass(frozen=True)

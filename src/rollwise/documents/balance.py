@@ -27,7 +27,7 @@ from rollwise.documents.model import (
 )
 from rollwise.documents.solved import Seats, Unit, seats_worth
 from rollwise.graph.policies import ties_in_play
-from rollwise.numbers.printed import POINTS, how_many, percent, rounded_up
+from rollwise.numbers.printed import POINTS, gain_text, how_many, percent, rounded_up
 
 if TYPE_CHECKING:
     from rollwise.analysis.balance import Balance
@@ -287,8 +287,6 @@ class Balanced(GameDocument, frozen=True, kw_only=True, tag="rollwise/balance/1"
         """The kind of the figures, and of the play of three or more."""
         if isinstance(self.deviation_gain, UnsetType):
             return [self.certainty]
-        from rollwise.many.equilibrium import gain_text
-
         gain = gain_text(as_number(self.deviation_gain), " by another policy")
         played = "All play an equilibrium, which need not be the only one: in every position, "
         return [f"{played}{gain} (proved).", self.certainty]
@@ -427,11 +425,10 @@ def balance_document(balance: Balance) -> Balanced:
     return Balanced.on(
         graph,
         balance,
-        words=words or UNSET,
+        words=words or None,
         kind="certified",
         positions=graph.n_positions,
-        after_throws=graph.n_states - graph.n_positions or UNSET,
-        unit=graph.view.worth_name,
+        after_throws=graph.n_states - graph.n_positions or None,
         win_probability=graph.view.win_probability(balance.value.value),
         **({} if profile is None else seats_worth(graph, balance.seats)),
         deviation_gain=UNSET if profile is None else profile.deviation_gain,

@@ -336,6 +336,6 @@ def bet_document(
         pot=pot,
         error_bound=bound,
         stakes=fair_stakes(shares, pot),
-        double=advise_double(solution, finished) if may_double else UNSET,
+        double=advise_double(solution, finished) if may_double else None,
         equally_good=ties,
     )

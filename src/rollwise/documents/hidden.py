@@ -543,7 +543,7 @@ def worth_facts(answer: Answer) -> dict[str, Any]:
         **unit_facts(answer),
         "value": answer.value,
         "error_bound": answer.error_bound,
-        "value_exact": str(answer.low) if answer.is_exact else UNSET,
+        "value_exact": str(answer.low) if answer.is_exact else None,
         "exploitability": exploitability_of(answer),
         "positions": len(answer.positions.states),
     }
@@ -594,7 +594,7 @@ def table_of(answer: Answer, total: int, situations: Sequence[Situation]) -> Hid
         exploitability=exploitability_of(answer),
         total=total,
         rows=rows,
-        unique=not any(row.ranges for row in rows) if is_known else UNSET,
+        unique=not any(row.ranges for row in rows) if is_known else None,
     )
 
 
@@ -611,12 +611,12 @@ def solved_document(answer: Answer) -> HiddenSolved:
         answer.game,
         **worth_facts(answer),
         method=answer.method,
-        iterations=answer.iterations or UNSET,
-        histories=answer.n_histories if is_hidden else UNSET,
-        situations=answer.n_situations if is_hidden else UNSET,
-        rounds=rounds if rounds > 1 else UNSET,
+        iterations=answer.iterations or None,
+        histories=answer.n_histories if is_hidden else None,
+        situations=answer.n_situations if is_hidden else None,
+        rounds=rounds if rounds > 1 else None,
         memory=peak_memory(),
-        kept_from=answer.kept_from or UNSET,
+        kept_from=answer.kept_from or None,
         seconds=answer.seconds,
     )
 

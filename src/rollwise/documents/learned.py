@@ -562,5 +562,5 @@ def seats_thumb_document(graph: StateGraph, frontier: SeatsFrontier) -> RulesOfT
         for rule in frontier.rules
     ]
     words = words_of((rule.of_search.rule for rule in frontier.rules), graph)
-    more = {"rules": rules, "unit": graph.view.worth_name, "words": words}
+    more = {"rules": rules, "words": words}
     return RulesOfThumb.on(graph, frontier.search, kind="certified", **more)

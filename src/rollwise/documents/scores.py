@@ -276,8 +276,8 @@ def distributions_document(
         state=state_fields(graph, state),
         counted=count or ("points" if graph.is_score else "result"),
         policies=list(policies),
-        given=given or UNSET,
-        ranges=UNSET if ranges is None else _score_ranges(ranges),
+        given=given,
+        ranges=None if ranges is None else _score_ranges(ranges),
     )
 
 
@@ -321,7 +321,7 @@ def distribution_document(
     return ScoreDistribution.from_result(
         distribution,
         policy=policy,
-        seat=UNSET if seat is None else seat,
+        seat=seat,
         quantiles={str(share): distribution.quantile(share) for share in QUANTILES},
         rows=rows,
         equally_good=ties,
@@ -474,7 +474,7 @@ def tested_scores_document(
         expected_mean_bound=expected.mean_bound,
         expected_sd_bound=expected.sd_bound,
         equally_good=ties,
-        best_fit=best or UNSET,
+        best_fit=best,
     )
 
 
@@ -598,8 +598,10 @@ class ManyDiceScores(Document, frozen=True, tag="rollwise/many-dice/1"):
         )
 
 
-def many_dice_document(game: Game, scores: ManyDice) -> ManyDiceScores:
+def many_dice_document(scores: ManyDice) -> ManyDiceScores:
     """The expected score for every number of dice."""
+    game = scores.subject
+    assert game is not None
     value, bound = scores.value(scores.most)
     parameters = {name: value for name, value in game.parameters.items() if name != "dice"}
     seconds = round(scores.seconds, 3)

@@ -44,11 +44,13 @@ from rollwise.numbers.printed import (
     chance,
     estimated,
     estimated_chance,
+    gain_text,
     how_many,
     percent,
     rounded,
     rounded_up,
     scaled,
+    sure_text,
 )
 
 if TYPE_CHECKING:
@@ -120,8 +122,6 @@ class OtherEquilibrium(Part, frozen=True, kw_only=True):
     first_difference: State
 
     def blocks(self) -> Iterator[str]:
-        from rollwise.many.equilibrium import gain_text
-
         numbers, worst = seats_text(self, self.error_bound)
         gain = gain_text(as_number(self.deviation_gain))
         yield f"    another: {', '.join(numbers)} ({worst.sure}); {gain} (proved)"
@@ -405,8 +405,6 @@ class Solved(GameDocument, frozen=True, kw_only=True, tag="rollwise/solve/1"):
     @property
     def _worths(self) -> tuple[list[str], str]:
         """The result of each seat, and the proof of all."""
-        from rollwise.many.equilibrium import sure_text
-
         has_bound = isinstance(self.start_error_bound, UnsetType)
         bound = as_number(self.error_bound if has_bound else self.start_error_bound)
         numbers, worst = seats_text(self, bound)
@@ -415,8 +413,6 @@ class Solved(GameDocument, frozen=True, kw_only=True, tag="rollwise/solve/1"):
     @property
     def _gain(self) -> str:
         """The largest gain of a player by another policy."""
-        from rollwise.many.equilibrium import gain_text
-
         if self.unproved_states:
             return gain_text(math.inf, " by another policy")
         gain = bound_text(as_number(self.deviation_gain))
@@ -493,7 +489,7 @@ def solved_document(
         unit=solution.worth_name,
         draws=solution.space.has_draws,
         seconds=seconds,
-        kept_from=solution.kept_from or UNSET,
+        kept_from=solution.kept_from or None,
         check=check,
         **facts,
     )
@@ -504,7 +500,7 @@ def _graph_facts(solution: Solution) -> dict[str, Any]:
     facts: dict[str, Any] = _sizes_before_throws(graph)
     facts |= {"components": len(graph.components), "start": state_fields(graph, 0)}
     facts["largest_component"] = graph.components.largest
-    facts["undecided"] = UNSET if solution.gave_up else int(solution.undecided.sum()) or UNSET
+    facts["undecided"] = None if solution.gave_up else int(solution.undecided.sum()) or None
     return facts | _run_facts(solution)
 
 
@@ -594,7 +590,7 @@ def _layers_facts(solution: Solution) -> dict[str, Any]:
     start = space.states[space.start].tolist()
     return {
         **sizes(space),
-        "throws_counted": False if space.has_throws else UNSET,
+        "throws_counted": False if space.has_throws else None,
         "keep": space.keep,
         "kept_states": len(solution),
         "layers": len(space.progress),
@@ -621,9 +617,9 @@ def _seats_facts(solution: Solution, others: OtherEquilibria | None) -> dict[str
         "ties": profile.ties,
         "unsettled": [state_fields(graph, state) for state in first.tolist()],
         "unsettled_components": len(profile.unsettled),
-        "unproved_states": len(profile.unproved) or UNSET,
+        "unproved_states": len(profile.unproved) or None,
         "timed_out": profile.timed_out,
-        "others": UNSET if others is None else _others(others),
+        "others": None if others is None else _others(others),
     }
 
 

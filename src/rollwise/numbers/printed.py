@@ -79,6 +79,18 @@ class Printed(NamedTuple):
         return f"certified ± {self.error}"
 
 
+def sure_text(bound: float, shown: Printed) -> str:
+    """The proof of the results of several players, of which `shown` has the largest bound."""
+    return shown.sure if math.isfinite(bound) else "not certified: no bound was proved"
+
+
+def gain_text(gain: float, how: str = "") -> str:
+    """The bound on the gain, in words: ``no player gains more than 2e-15 by another policy``."""
+    if not math.isfinite(gain):
+        return f"the gain of a player{how} is unknown: no bound was proved"
+    return f"no player gains more than {rounded_up(gain)}{how}"
+
+
 def how_many(n: int, one: str, many: str = "") -> str:
     """So many things: ``"1 state"`` and ``"6,897 states"``, ``"1 die"`` and ``"2 dice"``."""
     return f"{n:,} {one if n == 1 else many or one + 's'}"

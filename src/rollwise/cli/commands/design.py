@@ -23,8 +23,12 @@ from rollwise.cli.printing import end_if, place_line, render
 from rollwise.cli.progress import Progress
 from rollwise.cli.streams import ASKED
 from rollwise.documents.balance import balance_document
-from rollwise.documents.design import difference_document, handicap_document
-from rollwise.documents.played import length_document, within_document
+from rollwise.documents.design import (
+    difference_document,
+    handicap_document,
+    length_document,
+    within_document,
+)
 from rollwise.errors import ParameterError, UsageError
 from rollwise.game import has_many
 from rollwise.games import create, find
@@ -190,7 +194,7 @@ def handicap(
     with Progress() as progress:
         policies = policies_of(chosen, progress, any_players=True)
         starts = find_handicap(policies, field, numbers, policy, against)
-    render(handicap_document(policies.graph, starts))
+    render(handicap_document(starts))
 
 
 @app.command("tune")
@@ -310,7 +314,7 @@ def length(
             )
         else:
             lengths = _found(chosen, policy, progress)
-    render(length_document(chosen, lengths))
+    render(length_document(lengths))
     unsettled = " and ".join(
         lengths.words(one) for one in lengths.lengths if one.unsettled is not None
     )

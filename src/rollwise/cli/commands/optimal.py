@@ -319,4 +319,4 @@ def frontier(
         solution = policies_of(chosen).solution
         progress("the frontier", 0, None)
         corners = find_frontier(solution, aim)
-    render(frontier_document(solution.graph, corners))
+    render(frontier_document(corners))

@@ -213,7 +213,7 @@ def many_dice(
     if csv:
         streams.write(rows.write_csv())
     else:
-        render(many_dice_document(chosen, scores))
+        render(many_dice_document(scores))
 
 
 FileArgument = Annotated[
