@@ -63,6 +63,26 @@ def refuse_with_seats(game: Game, instead: str = "", /, **given: Any) -> None:
     refuse(f"{because}; {instead}" if instead else because, **given)
 
 
+def answered_apart(game: Game, command: str, *own: Any, **refused: Any) -> bool:
+    """Whether a game has hidden dice or simultaneous choices, and was answered for that.
+
+    Parameters
+    ----------
+    command : str
+        The function of `rollwise.cli.hidden_games` that answers.
+    *own
+        Its arguments after the game.
+    **refused
+        Options that aren't for such games.
+    """
+    if game.is_hidden:
+        from rollwise.cli import hidden_games
+
+        hidden_games.refuse_options(game, **refused)
+        getattr(hidden_games, command)(game, *own)
+    return game.is_hidden
+
+
 def read_game(
     reference: str, assignments: Sequence[str] | None, *, any_target: bool = False
 ) -> Game:
@@ -226,23 +246,21 @@ def file_stem(game: Game) -> str:
     return re.sub(r"[^\w.]+", "-", name).strip("-.")[:100] or "game"
 
 
-def solve_or_load(game: Game, load_from: str | None) -> Solution:
-    """The solution of a game in one graph: computed now, or read from a file or folder."""
-    from rollwise.answer.kept import answer
-
-    with Progress() as progress:
-        how: dict[str, Any] = {"max_states": ASKED.max_states, "progress": progress.listener}
-        return answer(game, load_from, by_layers=False, **how).whole()
-
-
 def solve_or_open(
     game: Game,
     load_from: str | None,
     *,
     method: str | None = None,
     options: Mapping[str, Any] | None = None,
+    by_layers: bool = True,
 ) -> Solution:
-    """The answer to a game of any size and number of players: found now, or read."""
+    """The answer to a game of any size and number of players: found now, or read.
+
+    Parameters
+    ----------
+    by_layers : bool
+        Whether a game too large for one graph is solved by layers.
+    """
     given = {"method": method, **(options or {})}
     if has_many(game):
         refuse(f"isn't for games of three or more players, such as {game.name}", **given)
@@ -251,7 +269,7 @@ def solve_or_open(
     if load_from is not None:
         refuse("can't be had with --load: the values are there already", **given)
     with Progress() as progress:
-        how: dict[str, Any] = {"method": method, "options": options}
+        how: dict[str, Any] = {"method": method, "options": options, "by_layers": by_layers}
         return answer(
             game, load_from, max_states=ASKED.max_states, progress=progress.listener, **how
         )

@@ -351,18 +351,8 @@ def export(game: Game, out: Path | None) -> None:
     render(Exported.on(game, format="efg", file=str(out), **sizes))
 
 
-def report(game: Game, place: Path, load: str | None) -> None:
-    """Write a page with the strategies."""
-    _write_page(game, place, load, plays=False)
-
-
-def page(game: Game, place: Path, load: str | None) -> None:
-    """Write a page that plays."""
-    _write_page(game, place, load, plays=True)
-
-
-def _write_page(game: Game, place: Path, load: str | None, *, plays: bool) -> None:
-    """``rollwise page`` and ``rollwise report``."""
+def write_page(game: Game, place: Path, load: str | None, plays: bool) -> None:
+    """``rollwise page``, and ``rollwise report`` with the strategies alone."""
     from rollwise.documents.games import PageWritten, Reported
     from rollwise.page.hidden import page_of, read_for_page, report_of
 

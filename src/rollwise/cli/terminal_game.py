@@ -81,12 +81,7 @@ def _of(thing: str, name: str) -> str:
 
 def _show_pairs(console: Console, pairs: Iterable[tuple[str, str]]) -> None:
     """Names and figures, one below the other."""
-    table = Grid(box=None, padding=(0, 2, 0, 2), show_header=False)
-    table.add_column()
-    table.add_column(justify="right")
-    for name, figure in pairs:
-        table.add_row(Text(name), figure)
-    console.print(table)
+    show_table(Rows(("", " "), pairs, left=("",), indent=2), console)
 
 
 def _decisions(document: GameLedger, figures: Figures) -> str:

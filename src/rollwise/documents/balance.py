@@ -421,7 +421,7 @@ def balance_document(balance: Balance) -> Balanced:
         turn = drama.decided
         decided = DecidedTurn(turn.mean, quantiles(turn), turn.chance.tolist(), turn.tail)
     found: Sequence[Any] = balance.rules.rules if balance.rules else []
-    words = words_of((getattr(one, "of_search", one).rule for one in found), graph)
+    words = words_of((one.rule for one in found), graph)
     return Balanced.on(
         graph,
         balance,

@@ -529,38 +529,27 @@ class RulesOfThumb(GameDocument, frozen=True, kw_only=True, tag="rollwise/thumb/
 
 
 def thumb_document(
-    graph: StateGraph, frontier: Frontier, *, is_average: bool = False
+    graph: StateGraph, found: Frontier | SeatsFrontier, *, is_average: bool = False
 ) -> RulesOfThumb:
     """The rules of thumb of a game. A ``policy`` can be kept as a file and given as a policy.
 
     Parameters
     ----------
+    found : Frontier or SeatsFrontier
+        Of three or more players with the loss of each rule among equilibrium players.
     is_average : bool
         The losses are of the average of endless play.
     """
     from rollwise.thumb.sentences import words_of
 
-    rules = [
-        ThumbRule.from_result(rule, policy=rule.rule.document(graph)) for rule in frontier.rules
-    ]
-    name = AVERAGE if is_average else graph.view.worth_name
-    words = words_of((rule.rule for rule in frontier.rules), graph)
-    more = {"rules": rules, "unit": name, "words": words}
-    return RulesOfThumb.on(graph, frontier, kind="certified", **more)
-
-
-def seats_thumb_document(graph: StateGraph, frontier: SeatsFrontier) -> RulesOfThumb:
-    """Rules of thumb, and the loss of each among equilibrium players."""
-    from rollwise.thumb.sentences import words_of
-
-    rules = [
-        ThumbRule.from_result(
-            rule,
-            numbers=rule.of_search.numbers,
-            policy=rule.of_search.rule.document(graph),
-        )
-        for rule in frontier.rules
-    ]
-    words = words_of((rule.of_search.rule for rule in frontier.rules), graph)
-    more = {"rules": rules, "words": words}
-    return RulesOfThumb.on(graph, frontier.search, kind="certified", **more)
+    more: dict[str, Any] = {"unit": AVERAGE} if is_average else {}
+    return RulesOfThumb.on(
+        graph,
+        getattr(found, "search", found),
+        kind="certified",
+        rules=[
+            ThumbRule.from_result(rule, policy=rule.rule.document(graph)) for rule in found.rules
+        ],
+        words=words_of((rule.rule for rule in found.rules), graph),
+        **more,
+    )

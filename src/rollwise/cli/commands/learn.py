@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from rollwise.cli import streams
-from rollwise.cli.apart import answered_apart
 from rollwise.cli.app import app
 from rollwise.cli.common import (
     Workers,
+    answered_apart,
     policies_of,
     read_game,
     refuse,
@@ -25,7 +25,6 @@ from rollwise.cli.streams import ASKED
 from rollwise.documents.learned import (
     learned_document,
     learned_seats_document,
-    seats_thumb_document,
     thumb_document,
 )
 from rollwise.errors import UsageError
@@ -276,12 +275,8 @@ def thumb(
         rule, text = search.rules[-1].rule, found.rules[-1].text
         typer.echo(python_source(rule, graph, chosen, text))
     else:
-        if has_many(chosen):
-            document = seats_thumb_document(graph, found)
-        else:
-            is_average = chosen.made_from.objective == "average"
-            document = thumb_document(graph, found, is_average=is_average)
-        render(document, *written)
+        is_average = chosen.made_from.objective == "average"
+        render(thumb_document(graph, found, is_average=is_average), *written)
     end_if(search.stopped, "stopped; these are the rules found so far", 130)
 
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from rollwise.cli.apart import answered_apart
 from rollwise.cli.app import app
 from rollwise.cli.common import (
+    answered_apart,
     read_game,
     read_state,
     read_throw,

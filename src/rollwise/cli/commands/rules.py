@@ -10,9 +10,16 @@ from typing import Annotated, Any
 
 import typer
 
-from rollwise.cli.apart import answered_apart
 from rollwise.cli.app import app
-from rollwise.cli.common import Words, policies_of, read_game, read_mode, refuse, split_words
+from rollwise.cli.common import (
+    Words,
+    answered_apart,
+    policies_of,
+    read_game,
+    read_mode,
+    refuse,
+    split_words,
+)
 from rollwise.cli.options import (
     GameArgument,
     ModeOption,

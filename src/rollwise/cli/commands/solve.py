@@ -11,9 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from rollwise.cli.apart import answered_apart
 from rollwise.cli.app import app
-from rollwise.cli.common import Workers, read_game, read_mode, refuse, refuse_with_seats
+from rollwise.cli.common import (
+    Workers,
+    answered_apart,
+    read_game,
+    read_mode,
+    refuse,
+    refuse_with_seats,
+)
 from rollwise.cli.options import (
     GameArgument,
     HistoryOption,
