@@ -257,13 +257,13 @@ def write_commands(formatter: Any, *, every: bool) -> None:
     every : bool
         Whether to list related commands too.
     """
-    outlines = {name: _outline(name, module) for name, module in _modules().items()}
+    modules = _modules()
     for group, commands_of in GROUPS.items():
         rows = []
         for name, related in commands_of.items():
-            rows.append((name, outlines[name].get_short_help_str(64)))
-            if every:
-                rows += [(f"  {one}", outlines[one].get_short_help_str(64)) for one in related]
+            for one in (name, *(related if every else ())):
+                text = _outline(one, modules[one]).get_short_help_str(64)
+                rows.append((one if one is name else f"  {one}", text))
         with formatter.section(group):
             formatter.write_dl(rows, col_max=20)
 

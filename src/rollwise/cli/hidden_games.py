@@ -322,7 +322,7 @@ def check(game: Game) -> None:
                 wrong = positions.policy_fault(name)
                 text = wrong or f"{name} has an action for every state"
                 report.add("error" if wrong else "ok", "policies", text)
-    render(Checked.of(report))
+    render(Checked.from_result(report))
     end_if(not report.passed, "the rules have an error")
 
 

@@ -41,7 +41,6 @@ from rollwise.parameters import parameter_specs, typed
 
 if TYPE_CHECKING:
     from rollwise.analysis.distance import Distance
-    from rollwise.analysis.findings import Report
     from rollwise.answer.verify import Verification
     from rollwise.graph import StateGraph
     from rollwise.many.equilibrium import Equilibrium
@@ -203,11 +202,6 @@ class Checked(Document, frozen=True, tag="rollwise/check/1"):
     game: str
     passed: Annotated[bool, about("whether no finding is an error")]
     findings: list[Finding]
-
-    @classmethod
-    def of(cls, report: Report) -> Self:
-        """The findings of `rollwise.check`."""
-        return cls.from_result(report)
 
     def blocks(self) -> Iterator[str | Rows]:
         for one in self.findings:

@@ -77,7 +77,7 @@ def _game(of: Any) -> Blocks:
 def _findings(of: Any) -> Blocks:
     from rollwise.documents.games import Checked
 
-    return [of.game, *Checked.of(of).blocks()]
+    return [of.game, *Checked.from_result(of).blocks()]
 
 
 def _solution(of: Any) -> Blocks:

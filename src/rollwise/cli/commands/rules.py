@@ -88,7 +88,7 @@ def check(
             return
         with Progress() as progress:
             report = check_game(chosen, max_states=ASKED.max_states, progress=progress)
-    render(Checked.of(report))
+    render(Checked.from_result(report))
     if not report.passed:
         raise typer.Exit(1)
 
