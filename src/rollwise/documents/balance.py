@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from rollwise.analysis.lengths import FEW, turns_text
 from rollwise.analysis.losses import loss_text, spread_words
-from rollwise.documents.learned import Loss, LossSpread
+from rollwise.analysis.records import LossSpread
+from rollwise.documents.learned import Loss
 from rollwise.documents.model import (
     UNSET,
     Bound,

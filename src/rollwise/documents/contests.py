@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
+from rollwise.analysis.records import Doubling, FairStake
 from rollwise.documents.model import (
     UNSET,
     Bound,
@@ -13,7 +14,6 @@ from rollwise.documents.model import (
     EquallyGood,
     GameDocument,
     Maybe,
-    Number,
     Part,
     Rows,
     about,
@@ -235,27 +235,6 @@ def contest_document(
         equally_good=solved.ties,
         seconds=round(seconds, 3),
     )
-
-
-class FairStake(Part, frozen=True):
-    """A player's chance, odds and stake."""
-
-    player: int
-    probability: Chance
-    odds_against: Annotated[Number, about("null: no chance")]
-    stake: float
-
-
-class Doubling(Part, frozen=True):
-    """The value of a double for the player to move, per unit staked."""
-
-    no_offer: float
-    accepted: float
-    declined: float
-    offer: Annotated[bool, about("whether to offer before the turn")]
-    accept: Annotated[bool, about("whether the other should accept")]
-    value: float
-    error_bound: Bound
 
 
 class Bet(GameDocument, frozen=True, kw_only=True, tag="rollwise/bet/1"):

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
-from rollwise.documents.learned import Loss, LossSpread
+from rollwise.analysis.records import LossSpread, UnsolvedGame
+from rollwise.documents.learned import Loss
 from rollwise.documents.model import (
     UNSET,
     Bound,
@@ -75,13 +76,6 @@ class TunedGame(Part, frozen=True):
     equally_good: Annotated[bool, about("whether another optimal policy may have another amount")]
     deviation_gain: Maybe[DeviationGain] = UNSET
     caps: Caps = UNSET
-
-
-class UnsolvedGame(Part, frozen=True):
-    """A game of a tuning run without an answer."""
-
-    parameters: Annotated[dict[str, str], about("as typed")]
-    reason: str
 
 
 class Tuned(Document, frozen=True, tag="rollwise/tune/1"):

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
+from rollwise.analysis.records import Finding
 from rollwise.documents.model import (
     UNSET,
     Bound,
@@ -186,14 +187,6 @@ def methods_document(methods: Iterable[Method]) -> Methods:
             for method in methods
         ]
     )
-
-
-class Finding(Part, frozen=True):
-    """A finding in the rules of a game."""
-
-    level: Literal["error", "warning", "note", "ok"]
-    topic: str
-    text: str
 
 
 class Checked(Document, frozen=True, tag="rollwise/check/1"):

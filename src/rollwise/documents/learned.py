@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 import numpy as np
 
+from rollwise.analysis.records import LossSpread
 from rollwise.documents.answers import with_rows
 from rollwise.documents.model import (
     ALIKE,
@@ -411,19 +412,6 @@ def learned_seats_document(graph: StateGraph, learned: LearnedSeats) -> LearnedP
         best_responses=list(learned.response.best),
         error_bound=learned.response.error_bound,
     )
-
-
-class LossSpread(Part, frozen=True):
-    """Ranges of the losses over all optimal policies of the opponent: the least and the most."""
-
-    loss: tuple[Number, Number]
-    losses: Annotated[list[tuple[Number, Number]], about("in each seat")]
-    error_bound: Bound
-
-    @property
-    def is_known(self) -> bool:
-        """Whether the ends of the range are known."""
-        return math.isfinite(as_number(self.error_bound))
 
 
 class ThumbRule(Part, frozen=True, kw_only=True):

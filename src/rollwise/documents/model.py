@@ -45,6 +45,10 @@ from msgspec import UnsetType as UnsetType
 
 from rollwise.game import Game, caps_of
 from rollwise.graph.naming import title_of
+from rollwise.numbers.meanings import Bound as Bound
+from rollwise.numbers.meanings import Chance as Chance
+from rollwise.numbers.meanings import Number as Number
+from rollwise.numbers.meanings import Record
 from rollwise.numbers.meanings import about as about
 from rollwise.numbers.meanings import unit as unit
 from rollwise.numbers.printed import (
@@ -69,12 +73,8 @@ Kind = Literal["exact", "certified", "estimated"]
 
 T = TypeVar("T")
 Maybe: TypeAlias = T | UnsetType  # a field that a document may leave out
-# Null stands for an infinite, an undefined and an unknown number.
-Number = float | None
-Chance = Annotated[Number, unit("probability")]
 Value = Annotated[Number, unit("value")]
 Cost = Annotated[Number, unit("probability, or points", "loss to the best action")]
-Bound = Annotated[Number, unit("that of the value")]
 DeviationGain = Annotated[
     Number, unit("probability, or points", "largest gain of a player by another policy; proved")
 ]
@@ -148,7 +148,7 @@ class Aligned(str):
         return cls("\n".join(lines))
 
 
-class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Part(Record, frozen=True):
     """A part of a document. A field that is UNSET is left out of the JSON."""
 
     @classmethod

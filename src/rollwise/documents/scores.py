@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
+from rollwise.analysis.records import FitOfBest, JudgedMove
 from rollwise.documents.model import (
     UNSET,
     Bound,
@@ -40,13 +41,7 @@ from rollwise.numbers.printed import (
 if TYPE_CHECKING:
     from rollwise.analysis.distributions import Distribution
     from rollwise.analysis.many_dice import ManyDice
-    from rollwise.analysis.observed_scores import (
-        BestFit,
-        GoodnessOfFit,
-        Judgement,
-        Play,
-        SimulatedScores,
-    )
+    from rollwise.analysis.observed_scores import GoodnessOfFit, Play, SimulatedScores
     from rollwise.analysis.reaching import Reach
     from rollwise.analysis.second_aims import ScoreRanges
     from rollwise.game import Game
@@ -387,15 +382,6 @@ def reached_document(game: Game, scores: Sequence[int], reached: Reach) -> Reach
     )
 
 
-class FitOfBest(Part, frozen=True):
-    """The test against all optimal policies together."""
-
-    chi_square: Annotated[Number, about("of the best fit")]
-    least: Annotated[Number, about("no optimal policy is below")]
-    cells: int
-    p_shape: Chance
-
-
 class TestedScores(GameDocument, frozen=True, kw_only=True, tag="rollwise/scores/1"):
     """Observed scores, tested against the distribution of a policy."""
 
@@ -457,13 +443,13 @@ def tested_scores_document(
     fit: GoodnessOfFit,
     expected: Distribution,
     ties: Ties | None,
-    best: BestFit | None,
+    best: FitOfBest | None,
 ) -> TestedScores:
     """Observed scores, tested against the distribution of a policy.
 
     Parameters
     ----------
-    best : BestFit, optional
+    best : FitOfBest, optional
         The test against all optimal policies together, where there are several.
     """
     return TestedScores.on(
@@ -476,20 +462,6 @@ def tested_scores_document(
         equally_good=ties,
         best_fit=best,
     )
-
-
-class JudgedMove(Part, frozen=True):
-    """A recorded move with its costs."""
-
-    player: str
-    line: int
-    state: str
-    action: str
-    best: str
-    points_lost: float
-    chance: Annotated[Chance, about("to win before it, with best play from there; null alone")]
-    chance_lost: Annotated[Chance, about("by it")]
-    best_chance: Annotated[str | None, about("the action with the best chance to win")]
 
 
 class Judged(GameDocument, frozen=True, kw_only=True, tag="rollwise/judge/1"):
@@ -534,7 +506,7 @@ def judged_document(
     graph: StateGraph,
     contest_ties: str,
     plays: Sequence[Play],
-    moves: Sequence[Judgement],
+    moves: Sequence[JudgedMove],
     ties: Ties | None,
 ) -> Judged:
     """Recorded plays, judged move by move.

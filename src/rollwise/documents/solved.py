@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import msgspec
 
+from rollwise.analysis.records import CubeWindow
 from rollwise.documents.model import (
     UNSET,
     Bound,
@@ -151,18 +152,6 @@ class Others(Part, frozen=True):
             yield "    no other was found; this doesn't prove that there is none"
         for other in self.found:
             yield from other.blocks()
-
-
-class CubeWindow(Part, frozen=True):
-    """The cube actions by the value of the game without a cube, for the player who decides."""
-
-    cube: int
-    counts: Annotated[dict[str, int], about("positions with each cube action")]
-    doubles_from: Annotated[Number | None, about("the least number with a right double")]
-    no_double_to: Annotated[Number | None, about("the largest number without a right double")]
-    takes_from: Annotated[Number | None, about("the least number with a right take")]
-    passes_to: Annotated[Number | None, about("the largest number with a right pass")]
-    error_bound: Bound
 
 
 class Cubed(Part, frozen=True):
