@@ -275,14 +275,12 @@ def solve_or_open(
         )
 
 
-def policies_of(
-    game: Game, progress: Progress | None = None, *, any_players: bool = False
-) -> Policies:
-    """The policies of a game, with a cached answer; of two players at most unless told."""
+def policies_of(game: Game, progress: Progress | None = None) -> Policies:
+    """The policies of a game of any number of players, with a cached answer."""
     from rollwise.answer.kept import policies
 
     listener = None if progress is None else progress.listener
-    return policies(game, any_players=any_players, max_states=ASKED.max_states, progress=listener)
+    return policies(game, any_players=True, max_states=ASKED.max_states, progress=listener)
 
 
 SOUGHT = 20_000  # states of a game in which a choice is looked for

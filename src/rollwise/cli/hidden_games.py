@@ -22,7 +22,6 @@ from rollwise.documents.hidden import (
     HiddenMatch,
     HiddenPlayed,
     HiddenResponse,
-    LearnedPoint,
     actions_table,
     answer_blocks,
     cost_text,
@@ -259,9 +258,8 @@ def learn(game: Game, games: int, seed: int | None, compare: int | None, save: P
         )  # fmt: skip
     if save is not None:
         write(answer, save)
-    points = [LearnedPoint(one.games, one.low, one.high, one.exploitability) for one in curve]
     document = HiddenLearned.on(
-        game, kind="certified", method=answer.method, games=games, seed=seed, checkpoints=points
+        game, kind="certified", method=answer.method, games=games, seed=seed, checkpoints=curve
     )
     render(document, *place_line("Saved to", save))
 

@@ -33,6 +33,7 @@ from rollwise.documents.model import (
 )
 from rollwise.graph import win_probability
 from rollwise.graph.naming import state_text
+from rollwise.hidden.learning import LearnedPoint
 from rollwise.machine.memory_limits import peak_memory
 from rollwise.numbers.printed import (
     Printed,
@@ -478,15 +479,6 @@ class HiddenMatch(Worth, frozen=True, kw_only=True, tag="rollwise/simulate/hidde
         written = certified if self.is_stake else chance
         expected = written(self.expected, as_number(self.error_bound))
         yield f"  expected: {expected.number} ({expected.sure}{self.about_draws})"
-
-
-class LearnedPoint(Part, frozen=True):
-    """The strategies after some games."""
-
-    games: int
-    low: Annotated[Value, about("the first player gets at least this; proved")]
-    high: Annotated[Value, about("the second player allows at most this; proved")]
-    exploitability: Annotated[Number, about("high less low: 0 for optimal strategies")]
 
 
 class HiddenLearned(GameDocument, frozen=True, kw_only=True, tag="rollwise/learn/hidden/1"):

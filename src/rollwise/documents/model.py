@@ -49,6 +49,7 @@ from rollwise.numbers.meanings import Bound as Bound
 from rollwise.numbers.meanings import Chance as Chance
 from rollwise.numbers.meanings import Number as Number
 from rollwise.numbers.meanings import Record
+from rollwise.numbers.meanings import Value as Value
 from rollwise.numbers.meanings import about as about
 from rollwise.numbers.meanings import unit as unit
 from rollwise.numbers.printed import (
@@ -73,7 +74,6 @@ Kind = Literal["exact", "certified", "estimated"]
 
 T = TypeVar("T")
 Maybe: TypeAlias = T | UnsetType  # a field that a document may leave out
-Value = Annotated[Number, unit("value")]
 Cost = Annotated[Number, unit("probability, or points", "loss to the best action")]
 DeviationGain = Annotated[
     Number, unit("probability, or points", "largest gain of a player by another policy; proved")

@@ -27,4 +27,5 @@ def unit(name: str, meaning: str | None = None) -> Meta:
 # Null stands for an infinite, an undefined and an unknown number.
 Number = float | None
 Chance = Annotated[Number, unit("probability")]
+Value = Annotated[Number, unit("value")]
 Bound = Annotated[Number, unit("that of the value")]

@@ -66,7 +66,7 @@ def balance(
     chosen = read_game(game, parameters)
     tell_of_cycles(chosen)
     with Progress() as progress:
-        policies = policies_of(chosen, progress, any_players=True)
+        policies = policies_of(chosen, progress)
         figures = find_balance(policies, evaluations=evaluations, seed=seed, progress=progress)
     document = balance_document(figures)
     if out is not None:
@@ -192,7 +192,7 @@ def handicap(
     except ValueError:
         raise UsageError(f"--points {points}: a head start is a whole number") from None
     with Progress() as progress:
-        policies = policies_of(chosen, progress, any_players=True)
+        policies = policies_of(chosen, progress)
         starts = find_handicap(policies, field, numbers, policy, against)
     render(handicap_document(starts))
 
@@ -330,7 +330,7 @@ def _print_within(game: Game, policy: str, turns: int, best: bool) -> None:
     from rollwise.graph.policies import ties_in_play
 
     with Progress() as progress:
-        policies = policies_of(game, any_players=True)
+        policies = policies_of(game)
         graph, plans = policies.graph, [policies.find(name) for name in names_in(policy)]
         curve = within(graph, plans, turns, best=best, progress=progress)
     ties = ties_in_play(graph, *plans) if graph.players < 3 else None

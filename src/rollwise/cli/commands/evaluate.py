@@ -299,7 +299,7 @@ def _tell_seats(
 
     policy, against = names
     with Progress() as progress:
-        policies = policies_of(game, progress, any_players=True)
+        policies = policies_of(game, progress)
         graph, seated = policies.graph, [policies.find(name) for name in names_in(policy)]
         state = None if position is None else graph.find(position)
         if against is not None:
@@ -357,7 +357,7 @@ def _print_response_of_seats(game: Game, to: str, position: dict[str, Any] | Non
     from rollwise.answer.evaluation import ADVERSARIES, ALLIES, respond_to, respond_to_all
 
     with Progress() as progress:
-        policies = policies_of(game, progress, any_players=True)
+        policies = policies_of(game, progress)
         policy = None if to in (ADVERSARIES, ALLIES) else policies.find(to)
     state = None if position is None else policies.graph.find(position)
     if policy is None:

@@ -294,7 +294,7 @@ def certify(
         raise UsageError(f"--claim is {claim}; it must be a number from 0 on")
     chosen = read_game(game, parameters)
     with Progress() as progress:
-        policies = policies_of(chosen, progress, any_players=True)
+        policies = policies_of(chosen, progress)
         if values is not None:
             distance = distance_of_values(policies, values)
         else:

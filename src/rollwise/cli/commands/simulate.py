@@ -236,7 +236,7 @@ def tournament(
     if has_many(chosen):
         refuse_with_seats(chosen, workers=workers)
     with Progress() as progress:
-        policies_by_name = policies_of(chosen, progress, any_players=True)
+        policies_by_name = policies_of(chosen, progress)
         entered = [policies_by_name.find(name) for name in names]
         with team.cluster_pool() as pool:
             results = play(
