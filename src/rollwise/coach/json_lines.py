@@ -334,25 +334,18 @@ def read_records(path: Path) -> list[Record]:
     RecordError
         Names the line and its fault.
     """
-    if not is_history(path):
-        return _records_in(text_of(path, RecordError), path)
-    records = read_history(path)
+    records = (
+        read_history(path) if is_history(path) else _records_in(text_of(path, RecordError), path)
+    )
     if not records:
-        raise _no_games(path)
+        raise RecordError(f"{path} holds no games")
     return records
 
 
 def _records_in(text: str, path: Path) -> list[Record]:
     """The games in the text of a file."""
     read = records_of_lines if text.lstrip().startswith("{") else records_of_text
-    records = read(text, str(path))
-    if not records:
-        raise _no_games(path)
-    return records
-
-
-def _no_games(path: Path) -> RecordError:
-    return RecordError(f"{path} holds no games")
+    return read(text, str(path))
 
 
 def records_of(path: Path, kind: type[Game] | None, values: Mapping[str, str]) -> list[Record]:

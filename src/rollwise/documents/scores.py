@@ -312,7 +312,13 @@ def distribution_document(
     if fractions is not None:
         more["mean_fraction"] = str(sum(value * share for value, share in fractions.items()))
     if simulated is not None:
-        more["simulated"] = _simulated(simulated)
+        fit, is_tested = simulated.fit, simulated.fit.cells > 1
+        more["simulated"] = SimulatedTest.from_result(
+            fit,
+            seed=simulated.seed,
+            chi_square=fit.chi_square if is_tested else None,
+            p_value=fit.p_shape if is_tested else None,
+        )
     return ScoreDistribution.from_result(
         distribution,
         policy=policy,
@@ -321,16 +327,6 @@ def distribution_document(
         rows=rows,
         equally_good=ties,
         **more,
-    )
-
-
-def _simulated(simulated: SimulatedScores) -> SimulatedTest:
-    fit = simulated.fit
-    return SimulatedTest.from_result(
-        fit,
-        seed=simulated.seed,
-        chi_square=fit.chi_square if fit.cells > 1 else None,
-        p_value=fit.p_shape if fit.cells > 1 else None,
     )
 
 

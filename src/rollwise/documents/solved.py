@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -465,8 +465,7 @@ def solved_document(
         facts["win_probability"] = None if solution.gave_up else solution.win_probability
         facts["error_bound"] = solution.error_bound
         if not solution.gave_up:
-            form = FACTS_OF_FORMS.get(getattr(solution.game, "form", ""))
-            facts |= {} if form is None else form(solution)
+            facts |= _form_facts(solution)
         if solution.game is not None and solution.game.rest is not None:
             rest = solution.game.rest
             facts |= {"stops": rest.named(rest.proved)}
@@ -499,19 +498,19 @@ def _sizes_before_throws(graph: StateGraph) -> dict[str, int]:
     return sizes(graph) | {"states": graph.n_positions} | after
 
 
-def _average_facts(solution: Solution) -> dict[str, Any]:
-    from rollwise.answer.average import average_of
+def _form_facts(solution: Solution) -> dict[str, Any]:
+    """The further facts about a game in a form, by the word after ``as=``."""
+    game: Any = solution.game
+    form = getattr(game, "form", "")
+    if form == "average":
+        from rollwise.answer.average import average_of
 
-    average, bound = average_of(solution)
-    return {"average": average, "average_bound": bound}
-
-
-def _cube_facts(solution: Solution) -> dict[str, Cubed]:
+        average, bound = average_of(solution)
+        return {"average": average, "average_bound": bound}
+    if form != "cube":
+        return {}
     from rollwise.analysis.betting import effect_of_the_limit, match_table, windows
-    from rollwise.derive.cube import Cube
 
-    game = solution.game
-    assert isinstance(game, Cube)
     if game.match:
         table = match_table(solution)
         cube = Cubed(
@@ -529,13 +528,6 @@ def _cube_facts(solution: Solution) -> dict[str, Cubed]:
         windows=windows(solution),
     )
     return {"cube": cube}
-
-
-# The further facts about a game in a form, by the word after ``as=``.
-FACTS_OF_FORMS: dict[str, Callable[[Solution], dict[str, Any]]] = {
-    "average": _average_facts,
-    "cube": _cube_facts,
-}
 
 
 def _run_facts(solution: Solution) -> dict[str, Any]:

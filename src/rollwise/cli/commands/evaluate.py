@@ -115,7 +115,10 @@ def evaluate(
                    with an option of it).
     --table        The value of the policy in each position, a row each.
     """
-    _check_rows(table, state, where=where, out=out, csv=csv)
+    if table:
+        refuse("is one position, and --table has all; --where picks some", state=state)
+    else:
+        refuse("goes with --table", where=where, out=out, csv=csv)
     form = form_of(out, csv=csv)
     from rollwise.answer.evaluation import ties_between
     from rollwise.methods.result import Status
@@ -212,14 +215,6 @@ def _evaluated(
         starts = [s] if method == "exact" and not all_states else None
         found = evaluate(policies, mine, theirs, method=method, starts=starts, **options)
     return found.graph, s, mine, theirs, found
-
-
-def _check_rows(table: bool, state: str | None, **rows: Any) -> None:
-    """Refuse the options of rows without rows, and one position with rows for all."""
-    if table:
-        refuse("is one position, and --table has all; --where picks some", state=state)
-    else:
-        refuse("goes with --table", **rows)
 
 
 def _rows(

@@ -249,16 +249,10 @@ def tournament(
                 progress=progress,
                 pool=pool,
             )
-    if results.exact:
-        _tell_without_effect(games, team.number, seed)
-    render(tournament_document(results))
-
-
-def _tell_without_effect(*given: int | None) -> None:
-    """Tell of options for simulated games, where all results are exact."""
-    if any(number is not None for number in given):
+    if results.exact and any(number is not None for number in (games, team.number, seed)):
         typer.echo(
             "rollwise: no game was simulated, so --games, --seed and --workers have no effect; "
             "--no-exact simulates",
             err=True,
         )
+    render(tournament_document(results))
