@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from rollwise.cli.app import app
 from rollwise.cli.common import (
-    answered_apart,
     policies_of,
     policy_or_only_one,
     read_game,
@@ -27,6 +26,7 @@ from rollwise.cli.options import (
     ParametersArgument,
     PolicyOption,
     PositionOption,
+    answered_apart,
     check_history_path,
     print_sweep,
     typed_settings,

@@ -11,14 +11,13 @@ from rollwise.cli import streams
 from rollwise.cli.app import app
 from rollwise.cli.common import (
     Workers,
-    answered_apart,
     policies_of,
     read_game,
     refuse,
     refuse_with_seats,
     tell_of_cycles,
 )
-from rollwise.cli.options import GameArgument, ParametersArgument, WorkersOption
+from rollwise.cli.options import GameArgument, ParametersArgument, WorkersOption, answered_apart
 from rollwise.cli.printing import check_file, end_if, place_line, render, write_policy, write_rule
 from rollwise.cli.progress import Progress
 from rollwise.cli.streams import ASKED

@@ -11,7 +11,6 @@ import typer
 from rollwise.cli import streams
 from rollwise.cli.app import app
 from rollwise.cli.common import (
-    answered_apart,
     file_stem,
     read_game,
     read_state,
@@ -23,6 +22,7 @@ from rollwise.cli.options import (
     GameArgument,
     LoadOption,
     ParametersArgument,
+    answered_apart,
     complete_parameter,
     typed_settings,
 )

@@ -16,14 +16,18 @@ from rich.console import Console
 
 from rollwise.cli.app import app
 from rollwise.cli.common import (
-    answered_apart,
     lay_table,
     refuse,
     require_target,
     split_words,
     tell_of_cycles,
 )
-from rollwise.cli.options import LoadOption, OptionalGameArgument, ParametersArgument
+from rollwise.cli.options import (
+    LoadOption,
+    OptionalGameArgument,
+    ParametersArgument,
+    answered_apart,
+)
 from rollwise.cli.printing import print_json
 from rollwise.cli.streams import ASKED, system_error
 from rollwise.cli.terminal_game import (

@@ -8,7 +8,6 @@ import typer
 
 from rollwise.cli.app import app
 from rollwise.cli.common import (
-    answered_apart,
     read_game,
     read_state,
     read_throw,
@@ -23,6 +22,7 @@ from rollwise.cli.options import (
     MaybeMethodOption,
     ParametersArgument,
     SetOption,
+    answered_apart,
     method_options,
     tell_unfinished,
 )

@@ -13,7 +13,6 @@ import typer
 from rollwise.cli.app import app
 from rollwise.cli.common import (
     Words,
-    answered_apart,
     policies_of,
     read_game,
     read_mode,
@@ -24,6 +23,7 @@ from rollwise.cli.options import (
     GameArgument,
     ModeOption,
     ParametersArgument,
+    answered_apart,
     method_options,
 )
 from rollwise.cli.printing import end_if, render

@@ -11,7 +11,6 @@ import typer
 from rollwise.cli.app import app
 from rollwise.cli.common import (
     Workers,
-    answered_apart,
     policies_of,
     policy_or_only_one,
     read_game,
@@ -26,6 +25,7 @@ from rollwise.cli.options import (
     OptionalPolicyOption,
     ParametersArgument,
     WorkersOption,
+    answered_apart,
 )
 from rollwise.cli.printing import end_if, render
 from rollwise.cli.progress import Progress

@@ -14,7 +14,6 @@ import typer
 from rollwise.cli.app import app
 from rollwise.cli.common import (
     Workers,
-    answered_apart,
     read_game,
     read_mode,
     refuse,
@@ -28,6 +27,7 @@ from rollwise.cli.options import (
     ParametersArgument,
     SetOption,
     WorkersOption,
+    answered_apart,
     check_history_path,
     method_options,
     tell_unfinished,
