@@ -29,8 +29,9 @@ from rollwise.documents.model import (
     worth_lines,
 )
 from rollwise.documents.scores import EndRange, bound_is_proved, loss_text
-from rollwise.documents.solved import Draws, Seats, SeatTies, Unit, seats_worth
+from rollwise.documents.solved import Draws, Seats, Unit, seats_worth
 from rollwise.graph.naming import state_text
+from rollwise.many.ties import SeatTies
 from rollwise.numbers.printed import (
     Printed,
     chances,

@@ -8,8 +8,6 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-import msgspec
-
 from rollwise.analysis.records import CubeWindow
 from rollwise.documents.model import (
     UNSET,
@@ -40,6 +38,7 @@ from rollwise.documents.model import (
 )
 from rollwise.graph.layout import field_words
 from rollwise.graph.naming import in_fields, state_text
+from rollwise.many.ties import SeatTies
 from rollwise.numbers.printed import (
     certified,
     chance,
@@ -93,23 +92,6 @@ class Estimate(Part, frozen=True):
     true_bound: Bound
     true_error: Number
     in_standard_errors: StandardErrors
-
-
-class SeatTies(Part, frozen=True):
-    """Equally good actions in an equilibrium, and their effect."""
-
-    positions: int
-    mattering: Annotated[int, about("positions where another seat cares")]
-    largest: Annotated[float, about("largest effect on a seat in one position")]
-    lowest: Annotated[tuple[float, ...], about("of each seat from the start")]
-    highest: Annotated[tuple[float, ...], about("of each seat from the start")]
-    error_bound: Bound
-
-    def text(self, *, payoffs: bool) -> str:
-        """The effect of other choices among equally good actions; empty if there is none."""
-        from rollwise.many.proving import Ties
-
-        return Ties(*msgspec.structs.astuple(self)).text(payoffs=payoffs) if self.positions else ""
 
 
 class OtherEquilibrium(Part, frozen=True, kw_only=True):

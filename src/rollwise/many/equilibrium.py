@@ -47,9 +47,10 @@ from rollwise.hooks import InWords
 from rollwise.kernels.chances import UNIT
 from rollwise.many.component import MARGIN, SAME, Component, equilibria_by_support
 from rollwise.many.finding import Found, find_profile
-from rollwise.many.proving import Ties, find_ties, means_after, prove_profile
+from rollwise.many.proving import find_ties, means_after, prove_profile
 from rollwise.many.seats import Stakes, build_seats, has_payoffs, seat_columns
 from rollwise.many.table import Table, table_of
+from rollwise.many.ties import SeatTies
 from rollwise.numbers.given import positive_number
 from rollwise.numbers.printed import (
     column,
@@ -331,7 +332,7 @@ class Equilibrium(SeatValues, InWords):
         return f"{what} {', '.join(numbers)} ({sure_text(self.error_bound, worst)})"
 
     @cached_property
-    def ties(self) -> Ties:
+    def ties(self) -> SeatTies:
         """Positions with several equally good actions for the mover, and their effects."""
         return find_ties(self)
 
