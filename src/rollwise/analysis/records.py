@@ -95,3 +95,15 @@ class LossSpread(Record, frozen=True):
     def is_known(self) -> bool:
         """Whether the ends of the range are known."""
         return self.error_bound is not None and self.error_bound < math.inf
+
+
+class ActionUse(Record, frozen=True, order=True):
+    """The use of an action in good play."""
+
+    number: int
+    name: str
+    offered: Annotated[int, about("positions with the action")]
+    best: Annotated[int, about("positions where it is a best action")]
+    only_best: Annotated[int, about("positions where it is the only one")]
+    in_a_game: Annotated[float, about("how often it is taken")]
+    dominated_by: str | None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from rollwise.analysis.lengths import FEW, turns_text
 from rollwise.analysis.losses import loss_text, spread_words
-from rollwise.analysis.records import LossSpread
+from rollwise.analysis.records import ActionUse, LossSpread
 from rollwise.documents.learned import Loss
 from rollwise.documents.model import (
     UNSET,
@@ -73,18 +73,6 @@ class GameLength(Part, frozen=True):
 
 def _ends(quantiles: dict[str, int | None], followed: int) -> Iterator[str]:
     return (turns_text(turn, followed) for turn in quantiles.values())
-
-
-class ActionUse(Part, frozen=True):
-    """The use of an action in good play."""
-
-    number: int
-    name: str
-    offered: Annotated[int, about("positions with the action")]
-    best: Annotated[int, about("positions where it is a best action")]
-    only_best: Annotated[int, about("positions where it is the only one")]
-    in_a_game: Annotated[float, about("how often it is taken")]
-    dominated_by: str | None
 
 
 class DecisionFigures(Part, frozen=True):

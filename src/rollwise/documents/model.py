@@ -70,8 +70,6 @@ if TYPE_CHECKING:
 
 
 Kind = Literal["exact", "certified", "estimated"]
-
-
 T = TypeVar("T")
 Maybe: TypeAlias = T | UnsetType  # a field that a document may leave out
 Cost = Annotated[Number, unit("probability, or points", "loss to the best action")]
