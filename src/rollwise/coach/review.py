@@ -15,15 +15,14 @@ from collections.abc import Iterable, Sequence
 from typing import Annotated, NamedTuple
 
 import numpy as np
-from msgspec import Struct
 
 from rollwise.coach.ledger import Change, Cost, Grades, Ledger, Level, grade_counts
 from rollwise.coach.session import Session
 from rollwise.coach.table import Table
-from rollwise.numbers.meanings import about
+from rollwise.numbers.meanings import Record, about
 
 
-class RepeatedMistake(Struct, frozen=True, forbid_unknown_fields=True):
+class RepeatedMistake(Record, frozen=True):
     """A mistake of a player, with the number of its repetitions."""
 
     action: str
@@ -35,7 +34,7 @@ class RepeatedMistake(Struct, frozen=True, forbid_unknown_fields=True):
     line: Annotated[int, about("of the file of games")]
 
 
-class ReviewedPlayer(Struct, frozen=True, forbid_unknown_fields=True):
+class ReviewedPlayer(Record, frozen=True):
     """The games of a player."""
 
     player: str
