@@ -459,7 +459,7 @@ def solved_document(
         unit=solution.worth_name,
         draws=solution.space.has_draws,
         seconds=seconds,
-        kept_from=solution.kept_from or None,
+        kept_from=solution.kept_from or UNSET,
         check=check,
         **facts,
     )
