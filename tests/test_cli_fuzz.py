@@ -181,7 +181,7 @@ def folder(tmp_path_factory) -> Path:
 SLOW = {"report", "compare", "check", "plot", "many-dice"}  # a second and more
 GROUP: Any = typer.main.get_command(app)
 # `serve` goes on until it is stopped; tests/test_serve.py tries what it is given
-COMMANDS = {name: GROUP.commands[name] for name in GROUP.commands if name != "serve"}
+COMMANDS = {name: GROUP.get_command(None, name) for name in GROUP.commands if name != "serve"}
 QUICK = [name for name in COMMANDS if name not in SLOW]
 
 

@@ -30,7 +30,7 @@ from rollwise.answer.references import together
 from rollwise.builders import build
 from rollwise.builders.by_layer import find_layers
 from rollwise.derive.seats import take_seats
-from rollwise.documents.played import length_document
+from rollwise.documents.design import length_document
 from rollwise.games.craps import Craps
 from rollwise.games.pig import Pig, Piglet
 from rollwise.games.royal_ur import RoyalUr
@@ -324,7 +324,7 @@ def test_ties_behind_a_standard_deviation_are_told():
         spread = found.of(aim).moves
         assert (spread.mean.value, spread.ties) == (pytest.approx(3.0), (1, 4 - 1))
     assert length_range(Detour(late=2)).of("shortest").ties is None
-    told = "".join(str(block) for block in length_document(Detour(), found).blocks())
+    told = "".join(str(block) for block in length_document(found).blocks())
     assert told.count("another choice may have another standard deviation") == 1
     assert "2 of these aims: in 1 of the states that play comes to" in told
 

@@ -186,7 +186,7 @@ def test_simulated_shares_are_the_exact_ones():
     counts = [simulate_seats(found.graph, seated, games=400, seed=seed).moves for seed in range(40)]
     assert played.moves_standard_error == pytest.approx(np.std(counts) / 10**0.5, rel=0.5)
     shown = dataclasses.replace(played, exact=exact)
-    told = "\n".join(seats_match_document(found.graph, shown).blocks())
+    told = "\n".join(seats_match_document(shown).blocks())
     assert re.search(r"\(estimated; exact \S+ %, certified ± \S+ % before rounding\)", told)
     assert re.search(r"\S+ ± \S+ moves in a game \(estimated\)", told)
     with pytest.raises(UsageError, match="2 policies were given"):

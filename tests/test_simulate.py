@@ -461,7 +461,7 @@ def test_equal_scores_are_one_whatever_the_order_of_their_sum():
 
 def test_different_scores_look_different():
     graph = build(Tenths(more=1e6))
-    document = match_document(graph, simulate(graph, "random", games=5_000, seed=1))
+    document = match_document(simulate(graph, "random", games=5_000, seed=1))
     rows = [line.split()[0] for line in map(str, document.blocks()) if line.endswith("#")]
     assert rows == [f"{1e6 + k / 10:.8g}" for k in range(10)]
 

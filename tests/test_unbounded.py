@@ -27,8 +27,8 @@ from rollwise.builders import growth, limits
 from rollwise.builders.growth import GrowthWarning, growth_of
 from rollwise.builders.interpreter import Interpreter
 from rollwise.builders.rules import Rules
+from rollwise.documents.design import length_document
 from rollwise.documents.model import text_of
-from rollwise.documents.played import length_document
 from rollwise.documents.scores import reached_document
 from rollwise.errors import RulesError, TooManyStates
 from rollwise.numbers.unknown import Undecided, Unfollowed, Unknown
@@ -311,7 +311,7 @@ def test_chances_of_scores_beyond_a_cap_name_it():
 
 def test_lengths_of_play_that_stops_at_a_cap_name_it():
     game = finite(OneDie())
-    document = length_document(game, length_range(game, "longest"))
+    document = length_document(length_range(game, "longest"))
     told = text_of(document.told())
     assert f"play that stops from pot={document.caps['pot']} on; how much play that goes" in told
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from rollwise.analysis.chain import Chain, Skill, greedy, measure_skill
 from rollwise.analysis.lengths import Lengths, Turns, lengths
+from rollwise.analysis.records import ActionUse
 from rollwise.analysis.thumb.frontier import (
     Frontier,
     SeatsFrontier,
@@ -47,33 +48,7 @@ MATTERS = 0.02  # in units of luck; one percentage point in games of win or loss
 Progress = Callable[[str, int, "int | None"], None]
 
 
-class Option(NamedTuple):
-    """An action label, over the positions with a choice.
-
-    Attributes
-    ----------
-    number : int
-    name : str
-    offered : int
-        Number of these positions where it is legal.
-    best, only_best : int
-        Numbers of positions where it is one of the best, and where it is the only best action.
-    in_a_game : float
-        Expected number of times in a game of best play, without forced moves; in floating point.
-    dominated_by : str or None
-        Another action, legal wherever this one is, never worse, and better somewhere.
-    """
-
-    number: int
-    name: str
-    offered: int
-    best: int
-    only_best: int
-    in_a_game: float
-    dominated_by: str | None
-
-
-def options_of(solution: Solution, visits: NDArray[np.float64]) -> tuple[Option, ...]:
+def options_of(solution: Solution, visits: NDArray[np.float64]) -> tuple[ActionUse, ...]:
     """Every action of a game, in the order of their numbers.
 
     Parameters
@@ -97,7 +72,7 @@ def options_of(solution: Solution, visits: NDArray[np.float64]) -> tuple[Option,
         mine = which == k
         better = _dominating(solution, looked_at, which, k)
         options.append(
-            Option(
+            ActionUse(
                 int(labels[k]),
                 name,
                 int(mine.sum()),
@@ -151,7 +126,7 @@ class Decisions(NamedTuple):
         Expected numbers of both kinds in a game.
     threshold : float
         In units of value; 0 without luck.
-    options : tuple of Option
+    options : tuple of ActionUse
         The use of each action.
     """
 
@@ -160,7 +135,7 @@ class Decisions(NamedTuple):
     in_a_game: Certified
     matter_in_a_game: Certified
     threshold: float
-    options: tuple[Option, ...]
+    options: tuple[ActionUse, ...]
 
     @property
     def never_best(self) -> tuple[str, ...]:
@@ -344,7 +319,7 @@ def _require_end(chain: Chain) -> None:
 
 
 def _decisions(
-    solution: Solution, chain: Chain, threshold: float, options: tuple[Option, ...]
+    solution: Solution, chain: Chain, threshold: float, options: tuple[ActionUse, ...]
 ) -> Decisions:
     graph = solution.graph
     choice = has_choice(graph)

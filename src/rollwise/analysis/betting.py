@@ -15,12 +15,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.analysis.contest import ContestSolution, Situation
+from rollwise.analysis.records import CubeWindow, Doubling, FairStake
 from rollwise.answer.solve import solve_whole
 from rollwise.derive.cube import BEFORE, MIDDLE, MINE, Cube, Stake, answers_to
 from rollwise.derive.derived_game import places_in
@@ -35,31 +36,10 @@ if TYPE_CHECKING:
 Reals = NDArray[np.float64]
 
 
-class FairOdds(NamedTuple):
-    """Fair odds and a fair stake for a player at a moment.
-
-    Attributes
-    ----------
-    player : int
-        From 1.
-    probability : float
-        His share of the prize.
-    odds_against : float
-        Fair payment for each unit bet on him; infinite where he can't win.
-    stake : float
-        His fair part of a pot.
-    """
-
-    player: int
-    probability: float
-    odds_against: float
-    stake: float
-
-
-def fair_stakes(shares: Reals, pot: float = 1.0) -> list[FairOdds]:
+def fair_stakes(shares: Reals, pot: float = 1.0) -> list[FairStake]:
     """Fair odds and stakes from the shares of `ContestSolution.moment`."""
     return [
-        FairOdds(
+        FairStake(
             player + 1,
             float(share),
             float((1 - share) / share) if share > 0 else float("inf"),
@@ -69,31 +49,7 @@ def fair_stakes(shares: Reals, pot: float = 1.0) -> list[FairOdds]:
     ]
 
 
-class DoubleAdvice(NamedTuple):
-    """Advice about the cube before a turn, in units of the stake before the offer.
-
-    Attributes
-    ----------
-    no_offer, accepted, declined : float
-        The mover's equity without an offer, after acceptance, and after refusal
-        (1: he wins the stake).
-    offer, accept : bool
-        Whether an offer, and its acceptance, are best.
-    value : float
-        The mover's equity with best play of both.
-    error_bound : float
-    """
-
-    no_offer: float
-    accepted: float
-    declined: float
-    offer: bool
-    accept: bool
-    value: float
-    error_bound: float
-
-
-def advise_double(solution: ContestSolution, finished: Sequence[int] = ()) -> DoubleAdvice:
+def advise_double(solution: ContestSolution, finished: Sequence[int] = ()) -> Doubling:
     """Whether to double before a turn of a contest of two, and whether to accept.
 
     Parameters
@@ -121,7 +77,7 @@ def advise_double(solution: ContestSolution, finished: Sequence[int] = ()) -> Do
     accepted, margin = 2 * float(equity), 4 * bound
     best = max(float(equity), min(1.0, accepted))
     offer, accept = best > equity + margin, accepted <= 1.0 + margin
-    return DoubleAdvice(float(equity), accepted, 1.0, bool(offer), bool(accept), best, 2 * bound)
+    return Doubling(float(equity), accepted, 1.0, bool(offer), bool(accept), best, 2 * bound)
 
 
 def _second_equities(
@@ -133,41 +89,13 @@ def _second_equities(
     return 2 * shares - 1, bound + 2.0**-52
 
 
-@dataclass(frozen=True)
-class Window:
-    """The cube actions by the value of the game without a cube; None where no position has them.
-
-    The numbers are chances to win, or expected payoffs where a game can bring more than 1. They
-    are those of the player who decides. Certified to ± `error_bound`.
-
-    Attributes
-    ----------
-    cube : int
-    counts : mapping
-        The number of positions with each cube action.
-    doubles_from, no_double_to : float or None
-        The least number of a position with a right double, and the largest of one without.
-    takes_from, passes_to : float or None
-        The least number with a right take, the take point, and the largest with a right pass.
-    error_bound : float
-    """
-
-    cube: int
-    counts: dict[str, int]
-    doubles_from: float | None
-    no_double_to: float | None
-    takes_from: float | None
-    passes_to: float | None
-    error_bound: float
-
-
 def _cube(solution: Solution) -> Cube:
     if not isinstance(solution.game, Cube):
         raise UsageError(f"{solution.title} has no doubling cube: solve game.cube()")
     return solution.game
 
 
-def windows(solution: Solution) -> list[Window]:
+def windows(solution: Solution) -> list[CubeWindow]:
     """The windows of the first double, and of a double by the owner of the cube.
 
     Parameters
@@ -201,7 +129,7 @@ def windows(solution: Solution) -> list[Window]:
         take = first_actions(graph)[answers_to(graph, before)]
         best = solution.is_best
         cube_windows.append(
-            Window(
+            CubeWindow(
                 cube,
                 dict(sorted(Counter(verdicts.tolist()).items())),
                 _least(worth, np.char.startswith(verdicts, "double")),

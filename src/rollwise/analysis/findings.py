@@ -12,11 +12,12 @@ import difflib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.analysis.records import Finding, Level
 from rollwise.builders.compiled.sources import definition_of
 from rollwise.builders.rules import Rules, as_progress
 from rollwise.errors import RulesError
@@ -28,8 +29,6 @@ from rollwise.hooks import HOOKS
 from rollwise.numbers.printed import how_many
 from rollwise.parameters import parameter_specs
 from rollwise.reach import functions_reached, names_in
-
-Level = Literal["error", "warning", "note", "ok"]
 
 # Names of the other player's fields; the values alone don't show the owner.
 RIVALS = re.compile(
@@ -47,25 +46,6 @@ NOBODY_PASSES = (
 MOSTLY, HARDLY_EVER = 0.5, 0.1
 ALIKE = 0.85  # likeness of a misspelled name, as difflib counts it
 MOST_ASKED = 200_000  # states checked for progress, or for policies
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One finding of `check`.
-
-    Attributes
-    ----------
-    level : "error" (the game can't be solved), "warning" (surely not meant),
-        "note" (worth a look) or "ok"
-    topic : str
-        The checked property.
-    text : str
-        The result.
-    """
-
-    level: Level
-    topic: str
-    text: str
 
 
 @dataclass

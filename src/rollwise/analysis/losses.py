@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.analysis.records import LossSpread
 from rollwise.answer.average import average_of, average_of_policy
 from rollwise.answer.certified import Certified
 from rollwise.answer.evaluation import best_response, certified_at, evaluate, from_each_seat
@@ -31,29 +32,6 @@ if TYPE_CHECKING:
 
 ROUNDING = 2.0**-52  # of a difference of two averages
 NO_SPREAD = 1e-12  # a range of this width is one number
-
-
-class Spread(NamedTuple):
-    """The range of a policy's losses over all optimal opponents.
-
-    Attributes
-    ----------
-    loss : tuple of float
-        The least and the most of the mean over the seats.
-    losses : tuple of tuple of float
-        The least and the most in each seat, in the order of the moves.
-    error_bound : float
-        Proved error bound of each; infinite for an unknown range.
-    """
-
-    loss: tuple[float, float]
-    losses: tuple[tuple[float, float], ...]
-    error_bound: float
-
-    @property
-    def is_known(self) -> bool:
-        """Whether the ends of the range are known."""
-        return self.error_bound < float("inf")
 
 
 SPREAD_WORDS = (
@@ -79,7 +57,7 @@ def loss_text(loss: float, spread: Any, scale: float, seat: int | None = None) -
     ----------
     scale : float
         The loss times this is printed.
-    spread : Spread, a part of a document with its fields, or None
+    spread : LossSpread or None
     seat : int, optional
         The seat of the loss, 0 for the first mover; the mean over the seats unless given.
     """
@@ -112,7 +90,7 @@ class Loss(InWords):
         Of the losses.
     exploitability_bound : float or None
         Infinite where the gain is NaN.
-    spread : Spread or None
+    spread : LossSpread or None
         The range of the losses over all optimal policies of the other player, if there are several
         losses: the other attributes are those against the first of these policies.
     """
@@ -122,7 +100,7 @@ class Loss(InWords):
     exploitability: float | None
     error_bound: float
     exploitability_bound: float | None
-    spread: Spread | None = None
+    spread: LossSpread | None = None
 
 
 def loss_of(policies: Policies, policy: Policy) -> Loss:
@@ -174,7 +152,7 @@ def loss_in_seats(equilibrium: Equilibrium, policy: Policy) -> Loss:
     return Loss(sum(losses) / len(losses), losses, None, bound, None)
 
 
-def _spread(policies: Policies, policy: Policy, scale: float) -> Spread | None:
+def _spread(policies: Policies, policy: Policy, scale: float) -> LossSpread | None:
     """The range of a policy's losses, if it depends on the choice among optimal policies.
 
     One choice is best, or worst, in both seats.
@@ -187,14 +165,14 @@ def _spread(policies: Policies, policy: Policy, scale: float) -> Spread | None:
         against_second, against_first = ranges_against(solution, policy)
     except UsageError:  # equally good actions let play go round for ever
         unknown = (float("nan"), float("nan"))
-        return Spread(unknown, (unknown, unknown), float("inf"))
+        return LossSpread(unknown, [unknown, unknown], float("inf"))
     first = scale * (best + against_first.least), scale * (best + against_first.most)
     second = scale * (against_second.least - best), scale * (against_second.most - best)
     bound = scale * (sure + max(against_first.error_bound, against_second.error_bound))
     if max(first[1] - first[0], second[1] - second[0]) <= max(2 * bound, NO_SPREAD):
         return None
     mean = (first[0] + second[0]) / 2, (first[1] + second[1]) / 2
-    return Spread(mean, (first, second), bound)
+    return LossSpread(mean, [first, second], bound)
 
 
 Ints = NDArray[np.int64]

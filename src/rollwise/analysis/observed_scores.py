@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from rollwise.analysis.contest import Contest, ContestSolution, solve_contest
 from rollwise.analysis.distributions import Distribution, played
+from rollwise.analysis.records import FitOfBest, JudgedMove
 from rollwise.analysis.second_aims import distribution_in, of_scores
 from rollwise.answer.optimal_set import OptimalSet
 from rollwise.answer.solution import Solution
@@ -270,27 +271,7 @@ def sample_totals(
     return np.array(values, np.int64), np.array([times[value] for value in values], np.int64)
 
 
-class BestFit(NamedTuple):
-    """The fit of scores to the best fitting optimal policy.
-
-    Attributes
-    ----------
-    chi_square : float
-        Of the best policy found, possibly a mixture.
-    least : float
-        No optimal policy has a smaller one.
-    cells : int
-    p_shape : float
-        The probability of the least chi-square, or more.
-    """
-
-    chi_square: float
-    least: float
-    cells: int
-    p_shape: float
-
-
-def best_fit(scores: Ints, policies: OptimalSet, expected: Distribution) -> BestFit | None:
+def best_fit(scores: Ints, policies: OptimalSet, expected: Distribution) -> FitOfBest | None:
     """Test scores against all policies of a set; None where fewer than two cells are left.
 
     Parameters
@@ -343,7 +324,7 @@ def best_fit(scores: Ints, policies: OptimalSet, expected: Distribution) -> Best
         share = share + step * (other - share)
     statistic = chi_square(share)
     least = max(statistic - max(gap, 0.0), 0.0)
-    return BestFit(statistic, least, n_cells, float(chi2.sf(least, n_cells - 1)))
+    return FitOfBest(statistic, least, n_cells, float(chi2.sf(least, n_cells - 1)))
 
 
 class Move(NamedTuple):
@@ -369,37 +350,6 @@ class Play:
     player: str
     moves: tuple[Move, ...]
     score: int
-
-
-class Judgement(NamedTuple):
-    """The value of a choice.
-
-    Attributes
-    ----------
-    player : str
-    line : int
-        Of the file.
-    state, action, best : str
-    points_lost : float
-        Against the best for the mean score.
-    chance : float or None
-        The player's share of the prize before the choice, with best play from here on;
-        None without a contest.
-    chance_lost : float or None
-        The loss of this share by the choice.
-    best_chance : str or None
-        The best action for the contest.
-    """
-
-    player: str
-    line: int
-    state: str
-    action: str
-    best: str
-    points_lost: float
-    chance: float | None
-    chance_lost: float | None
-    best_chance: str | None
 
 
 def read_plays(game: Game, graph: StateGraph, path: Path) -> list[Play]:
@@ -525,7 +475,7 @@ def _may_follow(graph: StateGraph, states: list[int]) -> set[int]:
     return targets
 
 
-def judge(solution: Solution, plays: Sequence[Play], ties: str | None = None) -> list[Judgement]:
+def judge(solution: Solution, plays: Sequence[Play], ties: str | None = None) -> list[JudgedMove]:
     """Judge every choice by the mean score and, between players, by the chance to win.
 
     Parameters
@@ -538,7 +488,7 @@ def judge(solution: Solution, plays: Sequence[Play], ties: str | None = None) ->
 
     Returns
     -------
-    list of Judgement
+    list of JudgedMove
         One for each move with a choice.
     """
     contest: ContestSolution | None = None
@@ -566,7 +516,7 @@ def judge(solution: Solution, plays: Sequence[Play], ties: str | None = None) ->
                     if lost < 1e-12:  # rounding only
                         best_chance, lost = taken, 0.0
                 rows.append(
-                    Judgement(
+                    JudgedMove(
                         play.player,
                         move.line,
                         str(here),

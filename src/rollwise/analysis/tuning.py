@@ -11,6 +11,7 @@ from itertools import product
 from typing import Any
 
 from rollwise.analysis.chain import Chain, greedy, measure_skill
+from rollwise.analysis.records import UnsolvedGame
 from rollwise.answer.average import average_of
 from rollwise.answer.certified import Certified
 from rollwise.answer.references import Policies
@@ -126,21 +127,6 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Unsolved:
-    """One game of the search without an answer.
-
-    Attributes
-    ----------
-    parameters : dict
-        The varied ones, as typed.
-    reason : str
-    """
-
-    parameters: Mapping[str, str]
-    reason: str
-
-
-@dataclass(frozen=True)
 class Tuning:
     """All games of a search, and the best one.
 
@@ -148,7 +134,7 @@ class Tuning:
     ----------
     points : sequence of Point
         The solved games.
-    unsolved : sequence of Unsolved
+    unsolved : sequence of UnsolvedGame
         The others.
     stopped : bool
         Whether Ctrl-C ended it.
@@ -161,7 +147,7 @@ class Tuning:
     points: Sequence[Point]
     stopped: bool
     at_the_end: Sequence[str] = ()
-    unsolved: Sequence[Unsolved] = ()
+    unsolved: Sequence[UnsolvedGame] = ()
 
     @property
     def best(self) -> Point | None:
@@ -305,7 +291,7 @@ def tune(
         aim,
         [Point(v, *game[aim.measure]) for v, game in good],
         stopped,
-        unsolved=[Unsolved(v, str(e)) for v, e in pairs if isinstance(e, RollwiseError)],
+        unsolved=[UnsolvedGame(v, str(e)) for v, e in pairs if isinstance(e, RollwiseError)],
     )
     at_best = {**fixed, **(found.best.parameters if found.best is not None else {})}
     wider = [k for k, value in found.beyond.items() if _is_allowed(kind, {**at_best, k: value})]

@@ -9,10 +9,11 @@ command imports its module alone.
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib.util
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from importlib.abc import InspectLoader
 from itertools import pairwise
 from pathlib import Path
@@ -205,32 +206,6 @@ def parameter_not_option(name: str, value: object) -> str:
     return f"{name} is a parameter of the game, and not an option: write {name}={value}"
 
 
-class _Commands(Mapping[str, Any]):
-    """The commands by name, made at the first look-up.
-
-    Parameters
-    ----------
-    make : callable
-        Makes a command from its name and module.
-    """
-
-    def __init__(self, make: Callable[[str, str], Any]) -> None:
-        self._modules = _modules()
-        self._make = make
-        self._made: dict[str, Any] = {}
-
-    def __getitem__(self, name: str) -> Any:
-        if name not in self._made:
-            self._made[name] = self._make(name, self._modules[name])
-        return self._made[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._modules)
-
-    def __len__(self) -> int:
-        return len(self._modules)
-
-
 def _modules() -> dict[str, str]:
     """The modules of the commands, by the names of these, in alphabetical order."""
     found = {}
@@ -253,6 +228,7 @@ def all_functions() -> dict[str, Callable[..., Any]]:
     return {name: _info(name, module).callback for name, module in _modules().items()}  # type: ignore[misc]
 
 
+@functools.cache
 def _whole(name: str, module: str) -> Any:
     """A command as it is run."""
     info = _info(name, module)
@@ -281,13 +257,13 @@ def write_commands(formatter: Any, *, every: bool) -> None:
     every : bool
         Whether to list related commands too.
     """
-    outlines = _Commands(_outline)
+    modules = _modules()
     for group, commands_of in GROUPS.items():
         rows = []
         for name, related in commands_of.items():
-            rows.append((name, outlines[name].get_short_help_str(64)))
-            if every:
-                rows += [(f"  {one}", outlines[one].get_short_help_str(64)) for one in related]
+            for one in (name, *(related if every else ())):
+                text = _outline(one, modules[one]).get_short_help_str(64)
+                rows.append((one if one is name else f"  {one}", text))
         with formatter.section(group):
             formatter.write_dl(rows, col_max=20)
 
@@ -304,7 +280,10 @@ class CommandsOnDemand(_ConvertsLittle, typer.core.TyperGroup):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        self.commands: Any = _Commands(_whole)
+        self.commands: Any = _modules()  # by the names; `get_command` makes a command
+
+    def get_command(self, ctx: Any, name: str) -> Any:
+        return _whole(name, self.commands[name]) if name in self.commands else None
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Take the options of all commands from any place of the line."""

@@ -226,23 +226,21 @@ def file_stem(game: Game) -> str:
     return re.sub(r"[^\w.]+", "-", name).strip("-.")[:100] or "game"
 
 
-def solve_or_load(game: Game, load_from: str | None) -> Solution:
-    """The solution of a game in one graph: computed now, or read from a file or folder."""
-    from rollwise.answer.kept import answer
-
-    with Progress() as progress:
-        how: dict[str, Any] = {"max_states": ASKED.max_states, "progress": progress.listener}
-        return answer(game, load_from, by_layers=False, **how).whole()
-
-
 def solve_or_open(
     game: Game,
     load_from: str | None,
     *,
     method: str | None = None,
     options: Mapping[str, Any] | None = None,
+    by_layers: bool = True,
 ) -> Solution:
-    """The answer to a game of any size and number of players: found now, or read."""
+    """The answer to a game of any size and number of players: found now, or read.
+
+    Parameters
+    ----------
+    by_layers : bool
+        Whether a game too large for one graph is solved by layers.
+    """
     given = {"method": method, **(options or {})}
     if has_many(game):
         refuse(f"isn't for games of three or more players, such as {game.name}", **given)
@@ -251,20 +249,18 @@ def solve_or_open(
     if load_from is not None:
         refuse("can't be had with --load: the values are there already", **given)
     with Progress() as progress:
-        how: dict[str, Any] = {"method": method, "options": options}
+        how: dict[str, Any] = {"method": method, "options": options, "by_layers": by_layers}
         return answer(
             game, load_from, max_states=ASKED.max_states, progress=progress.listener, **how
         )
 
 
-def policies_of(
-    game: Game, progress: Progress | None = None, *, any_players: bool = False
-) -> Policies:
-    """The policies of a game, with a cached answer; of two players at most unless told."""
+def policies_of(game: Game, progress: Progress | None = None) -> Policies:
+    """The policies of a game of any number of players, with a cached answer."""
     from rollwise.answer.kept import policies
 
     listener = None if progress is None else progress.listener
-    return policies(game, any_players=any_players, max_states=ASKED.max_states, progress=listener)
+    return policies(game, any_players=True, max_states=ASKED.max_states, progress=listener)
 
 
 SOUGHT = 20_000  # states of a game in which a choice is looked for

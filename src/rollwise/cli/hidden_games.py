@@ -11,7 +11,7 @@ import typer
 
 from rollwise.boards import swapped, text_board
 from rollwise.cli.common import refuse
-from rollwise.cli.printing import SHOWN, end_if, place_line, render, tell_rows
+from rollwise.cli.printing import SHOWN, end_if, place_line, render, show_table, tell_rows
 from rollwise.cli.progress import Progress, working
 from rollwise.cli.streams import ASKED
 from rollwise.documents.hidden import (
@@ -22,7 +22,6 @@ from rollwise.documents.hidden import (
     HiddenMatch,
     HiddenPlayed,
     HiddenResponse,
-    LearnedPoint,
     actions_table,
     answer_blocks,
     cost_text,
@@ -35,7 +34,6 @@ from rollwise.documents.hidden import (
     unit_facts,
     unit_of,
 )
-from rollwise.documents.model import UNSET, Rows
 from rollwise.errors import RulesError, UsageError
 from rollwise.game import Game
 from rollwise.graph.layout import members_of
@@ -242,7 +240,7 @@ def simulate(
             games=games,
             seed=seed,
             expected=expected,
-            endless=endless or UNSET,
+            endless=endless or None,
         )
     )
 
@@ -260,9 +258,8 @@ def learn(game: Game, games: int, seed: int | None, compare: int | None, save: P
         )  # fmt: skip
     if save is not None:
         write(answer, save)
-    points = [LearnedPoint(one.games, one.low, one.high, one.exploitability) for one in curve]
     document = HiddenLearned.on(
-        game, kind="certified", method=answer.method, games=games, seed=seed, checkpoints=points
+        game, kind="certified", method=answer.method, games=games, seed=seed, checkpoints=curve
     )
     render(document, *place_line("Saved to", save))
 
@@ -323,7 +320,7 @@ def check(game: Game) -> None:
                 wrong = positions.policy_fault(name)
                 text = wrong or f"{name} has an action for every state"
                 report.add("error" if wrong else "ok", "policies", text)
-    render(Checked.of(report))
+    render(Checked.from_result(report))
     end_if(not report.passed, "the rules have an error")
 
 
@@ -352,18 +349,8 @@ def export(game: Game, out: Path | None) -> None:
     render(Exported.on(game, format="efg", file=str(out), **sizes))
 
 
-def report(game: Game, place: Path, load: str | None) -> None:
-    """Write a page with the strategies."""
-    _write_page(game, place, load, plays=False)
-
-
-def page(game: Game, place: Path, load: str | None) -> None:
-    """Write a page that plays."""
-    _write_page(game, place, load, plays=True)
-
-
-def _write_page(game: Game, place: Path, load: str | None, *, plays: bool) -> None:
-    """``rollwise page`` and ``rollwise report``."""
+def write_page(game: Game, place: Path, load: str | None, plays: bool) -> None:
+    """``rollwise page``, and ``rollwise report`` with the strategies alone."""
     from rollwise.documents.games import PageWritten, Reported
     from rollwise.page.hidden import page_of, read_for_page, report_of
 
@@ -474,13 +461,9 @@ def _ask(answer: Answer, situation: Situation, coach: str) -> int | None:
 
 def _hint(answer: Answer, situation: Situation) -> None:
     """Show the probabilities of the optimal strategy."""
-    from rollwise.cli.printing import print_table
-    from rollwise.cli.printing import table_of as grid_of
-
-    rows: Rows = actions_table(situation_row(answer, situation).actions, answer.positions.stake)
-    if ASKED.json:
-        return
-    print_table(grid_of(rows.heads, rows.cells, left=rows.left, indent=rows.indent))
+    if not ASKED.json:
+        actions = situation_row(answer, situation).actions
+        show_table(actions_table(actions, answer.positions.stake))
 
 
 def _judged(situation: Situation, index: int, coach: str, stake: float) -> float:

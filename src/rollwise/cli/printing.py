@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -41,9 +41,7 @@ def render(document: model.Document, *lines: str) -> None:
         if isinstance(block, str):
             typer.echo(block)
         else:
-            show_table(
-                block.heads, block.cells, left=block.left, fold=block.fold, indent=block.indent
-            )
+            show_table(block)
 
 
 def certify(solution: Solution, place: Path | None) -> None:
@@ -77,45 +75,6 @@ def end_if(failed: object, message: str, code: int = 1) -> None:
         raise typer.Exit(code)
 
 
-def table_of(
-    heads: Sequence[str],
-    rows: Iterable[Iterable[Any]],
-    *,
-    left: Container[str] = (),
-    fold: Container[str] = (),
-    indent: int = 0,
-) -> Table:
-    """A Rich table without lines.
-
-    Parameters
-    ----------
-    heads : sequence of str
-        Head of each column; no line of heads is shown if all are blank.
-    rows : iterable
-        The cells of each row: texts or Rich renderables.
-    left : container of str
-        The columns aligned to the left. The others are aligned to the right.
-    fold : container of str
-        The columns broken into lines instead of cut off.
-    indent : int
-        Spaces before the first column.
-    """
-    from rich.table import Table
-
-    table = Table(box=None, padding=(0, 2, 0, indent), show_header=any(map(str.strip, heads)))
-    for head in heads:
-        justify: Any = "left" if head in left else "right"
-        table.add_column(head, justify=justify, overflow="fold" if head in fold else "ellipsis")
-    for row in rows:
-        table.add_row(*row)
-    return table
-
-
-def show_table(heads: Sequence[str], rows: Iterable[Iterable[Any]], **how: Any) -> None:
-    """Print a table on stdout; see `table_of`."""
-    print_table(table_of(heads, rows, **how))
-
-
 WIDE = 200  # columns of output that goes to a file or to another program
 READABLE = 24  # columns of a text that is broken into lines
 
@@ -133,27 +92,37 @@ def _needed(table: Table) -> int:
     return needed
 
 
-def print_table(table: Table, console: Console | None = None) -> None:
-    """Print a Rich table without cutting a figure, a name or a head.
+def show_table(rows: model.Rows, console: Console | None = None) -> None:
+    """Print a table without cutting a figure, a name or a head.
 
-    Where a table is wider than the terminal, columns of text (overflow "fold") and then heads are
+    Where a table is wider than the terminal, columns of text (``fold``) and then heads are
     broken into lines. A table still wider is printed as records, a line for each cell. A file or
     another program gets wide lines, unless the variable COLUMNS says how wide.
     """
     from rich.cells import cell_len
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     if console is None:
         width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else WIDE
         console = Console(width=width, highlight=False, markup=False)
-    heads = [str(column.header) for column in table.columns]
-    if not table.padding[3]:  # no spaces before the first column, and none behind the last
+    has_heads = any(map(str.strip, rows.heads))
+    table = Table(box=None, padding=(0, 2, 0, rows.indent), show_header=has_heads)
+    if not rows.indent:  # no spaces before the first column, and none behind the last
         table.pad_edge = False
-    for column in table.columns:
-        column.no_wrap = column.overflow != "fold"
+    for head in rows.heads:
+        justify: Any = "left" if head in rows.left else "right"
+        table.add_column(
+            head,
+            justify=justify,
+            overflow="fold" if head in rows.fold else "ellipsis",
+            no_wrap=head not in rows.fold,
+        )
+    for cells in rows.cells:
+        table.add_row(*map(Text, cells))
     if _needed(table) > console.width:
-        for column, head in zip(table.columns, heads, strict=True):
+        for column, head in zip(table.columns, rows.heads, strict=True):
             column.vertical = "bottom"
             if cell_len(head) > max(map(cell_len, map(str, column.cells)), default=0):
                 column.header = head.replace(" ", "\n").replace("_", "_\n")
@@ -166,7 +135,7 @@ def print_table(table: Table, console: Console | None = None) -> None:
     for number, row in enumerate(zip(*(column.cells for column in table.columns), strict=True)):
         if number:
             records.add_row("", "")
-        for head, cell in zip(heads, row, strict=True):
+        for head, cell in zip(rows.heads, row, strict=True):
             if str(cell):
                 records.add_row(head, cell)
     console.print(records)
@@ -241,7 +210,7 @@ def tell_rows(
 
 def print_rows(rows: model.Rows, total: int) -> None:
     """Print some of so many rows."""
-    show_table(rows.heads, rows.cells, left=rows.left)
+    show_table(rows)
     n = len([*rows.cells])
     if total > n:
         typer.echo(f"{n} of {total:,} rows (--limit N for more, --csv, --json or --out for all)")

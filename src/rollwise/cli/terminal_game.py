@@ -18,12 +18,13 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from rollwise.cli.common import file_stem
-from rollwise.cli.printing import print_table, table_of
+from rollwise.cli.printing import show_table
 from rollwise.coach.game_record import written
 from rollwise.coach.json_lines import History, json_line
 from rollwise.coach.ledger import Account
 from rollwise.coach.session import Choice, Coach, Remark, Session
 from rollwise.coach.tally import Tally, counted, policy_losses, score_bins
+from rollwise.documents.model import Rows
 from rollwise.documents.played import Figures, GameLedger, MoveAccount, ledger_document
 from rollwise.errors import OutputError, UsageError
 from rollwise.game import Game
@@ -80,12 +81,7 @@ def _of(thing: str, name: str) -> str:
 
 def _show_pairs(console: Console, pairs: Iterable[tuple[str, str]]) -> None:
     """Names and figures, one below the other."""
-    table = Grid(box=None, padding=(0, 2, 0, 2), show_header=False)
-    table.add_column()
-    table.add_column(justify="right")
-    for name, figure in pairs:
-        table.add_row(Text(name), figure)
-    console.print(table)
+    show_table(Rows(("", " "), pairs, left=("",), indent=2), console)
 
 
 def _decisions(document: GameLedger, figures: Figures) -> str:
@@ -112,9 +108,9 @@ def _retell(console: Console, figures: Figures, moves: list[MoveAccount]) -> Non
     rows = (
         (
             str(move.move),
-            Text(move.player),
-            Text(" ".join(map(str, [move.action, *faces_thrown(move.dice)]))),
-            Text(move.outcome),
+            move.player,
+            " ".join(map(str, [move.action, *faces_thrown(move.dice)])),
+            move.outcome,
             figures.gain(move.skill),
             figures.gain(move.luck),
         )
@@ -122,7 +118,7 @@ def _retell(console: Console, figures: Figures, moves: list[MoveAccount]) -> Non
     )
     words = ("player", "did", "result")
     heads = ("move", *words, "skill", "luck")
-    print_table(table_of(heads, rows, left=words, fold=words, indent=2), console)
+    show_table(Rows(heads, rows, left=words, fold=words, indent=2), console)
 
 
 def standing(found: Tally, figures: Figures) -> str:
@@ -195,7 +191,7 @@ def _show_scores(console: Console, session: Session, found: Tally) -> None:
         rows.append([one.text, str(n), *shares, bar.rstrip()])
     console.print(Text(f"Scores of {found.player}, and where best play has them (|):"))
     heads = ("points", "games", "share", "best play", "")
-    print_table(table_of(heads, rows, left=("",), indent=2), console)
+    show_table(Rows(heads, rows, left=("",), indent=2), console)
 
 
 FORMS = {".game": written, ".jsonl": json_line}  # of files, by the ends of their names

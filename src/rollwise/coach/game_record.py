@@ -22,6 +22,7 @@ import inspect
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -243,25 +244,19 @@ def agreed_game(
 
 
 def _named_kind(record: Record, typed: str) -> type[Game]:
-    name = record.game
-    if name is None:
-        say = spelled(
-            python="give its class as `kind`",
-            command_line="say which game it is, as in rollwise "
-            + typed.format(game="pig", file=record.source),
-        )
-        raise RecordError(f"{record.where}: there is no line @game; {say}")
-    if ".py" not in name:
-        try:
-            return find(name)
-        except UnknownGame:
-            pass
+    name, fault = record.game, "there is no line @game"
+    what, example = "which game it is", "pig"
+    if name is not None:
+        if ".py" not in name:
+            with suppress(UnknownGame):
+                return find(name)
+        fault = f"the game {name!r} isn't installed"
+        what, example = "which rules it has", "rules.py:ClassName"
+    command = typed.format(game=example, file=record.source)
     say = spelled(
-        python="give its class as `kind`",
-        command_line="say which rules it has, as in rollwise "
-        + typed.format(game="rules.py:ClassName", file=record.source),
+        python="give its class as `kind`", command_line=f"say {what}, as in rollwise {command}"
     )
-    raise RecordError(f"{record.where}: the game {name!r} isn't installed; {say}")
+    raise RecordError(f"{record.where}: {fault}; {say}")
 
 
 def _game_of(record: Record, kind: type[Game], values: Mapping[str, str]) -> Game:

@@ -334,25 +334,18 @@ def read_records(path: Path) -> list[Record]:
     RecordError
         Names the line and its fault.
     """
-    if not is_history(path):
-        return _records_in(text_of(path, RecordError), path)
-    records = read_history(path)
+    records = (
+        read_history(path) if is_history(path) else _records_in(text_of(path, RecordError), path)
+    )
     if not records:
-        raise _no_games(path)
+        raise RecordError(f"{path} holds no games")
     return records
 
 
 def _records_in(text: str, path: Path) -> list[Record]:
     """The games in the text of a file."""
     read = records_of_lines if text.lstrip().startswith("{") else records_of_text
-    records = read(text, str(path))
-    if not records:
-        raise _no_games(path)
-    return records
-
-
-def _no_games(path: Path) -> RecordError:
-    return RecordError(f"{path} holds no games")
+    return read(text, str(path))
 
 
 def records_of(path: Path, kind: type[Game] | None, values: Mapping[str, str]) -> list[Record]:
@@ -373,38 +366,21 @@ def records_of(path: Path, kind: type[Game] | None, values: Mapping[str, str]) -
     records = read_records(path)
     if not is_history(path) or kind is None:
         return records
-    asked, played = create(kind, values), _Created(kind)
-    matching = [
-        record
-        for record in records
-        if record.game == kind.name
-        and record.parameters.get("as") == values.get("as")
-        and played.has(record, asked, values)
-    ]
+    asked = create(kind, values)
+
+    def is_asked(record: Record) -> bool:
+        if record.game != kind.name or record.parameters.get("as") != values.get("as"):
+            return False
+        try:
+            game = create(kind, record.parameters)
+        except ParameterError:  # which is reported later
+            return not values
+        return all(game.parameters.get(name) == asked.parameters.get(name) for name in values)
+
+    matching = list(filter(is_asked, records))
     if not matching:
         raise RecordError(f"{path} holds no such games of {kind.name}")
     return matching
-
-
-class _Created:
-    """The games of records of one kind. Games of equal parameters are created once."""
-
-    def __init__(self, kind: type[Game]) -> None:
-        self._kind = kind
-        self._created: dict[str, Game | None] = {}
-
-    def has(self, record: Record, asked: Game, names: Mapping[str, str]) -> bool:
-        """Whether a game has these parameters, or faulty ones, which are reported later."""
-        text = record.headers["game"]
-        if text not in self._created:
-            try:
-                self._created[text] = create(self._kind, record.parameters)
-            except ParameterError:
-                self._created[text] = None
-        game = self._created[text]
-        if game is None:
-            return not names
-        return all(game.parameters.get(name) == asked.parameters.get(name) for name in names)
 
 
 def made_scores(path: Path, policies: Policies) -> Ints:

@@ -20,10 +20,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from rollwise.answer.solution import Solution
+from rollwise.numbers.meanings import about, unit
+
+Level = Annotated[float, unit("value")]
+Change = Annotated[float, unit("value", "change of the value for the player")]
+Cost = Annotated[float, unit("value", "loss to the best action")]
+Grades = Annotated[dict[str, int], about("number of doubtful, bad and very bad decisions")]
 
 
 @dataclass(frozen=True)
@@ -190,18 +197,10 @@ def balance(start: float, accounts: Sequence[Account], seat: int = 0) -> Ledger:
     """
     own = [entry for entry in accounts if entry.seat == seat]
     others = [entry for entry in accounts if entry.seat != seat]
-    return Ledger(
-        start,
-        accounts[-1].seen[seat][2] if accounts else start,
-        (
-            math.fsum(entry.luck_of(seat) for entry in own),
-            math.fsum(entry.luck_of(seat) for entry in others),
-        ),
-        (
-            math.fsum(entry.skill_of(seat) for entry in own),
-            math.fsum(entry.skill_of(seat) for entry in others),
-        ),
-    )
+    luck, other_luck = (math.fsum(one.luck_of(seat) for one in side) for side in (own, others))
+    skill, other_skill = (math.fsum(one.skill_of(seat) for one in side) for side in (own, others))
+    result = accounts[-1].seen[seat][2] if accounts else start
+    return Ledger(start, result, (luck, other_luck), (skill, other_skill))
 
 
 # From the worst one: the grade, and its least cost as a share of the stake.

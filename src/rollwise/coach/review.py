@@ -12,90 +12,53 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from rollwise.coach.ledger import Ledger, grade_counts
+from rollwise.coach.ledger import Change, Cost, Grades, Ledger, Level, grade_counts
 from rollwise.coach.session import Session
 from rollwise.coach.table import Table
+from rollwise.numbers.meanings import Record, about
 
 
-@dataclass(frozen=True)
-class Mistake:
-    """A kind of mistake: one action where another is better.
-
-    Attributes
-    ----------
-    action, best : str
-    times : int
-    cost : float
-        Of all of them together, in units of value.
-    worst_cost : float
-    worst_at : str
-        The position where it cost most, in words.
-    line : int
-        Where the worst one was written.
-    """
+class RepeatedMistake(Record, frozen=True):
+    """A mistake of a player, with the number of its repetitions."""
 
     action: str
     best: str
     times: int
-    cost: float
-    worst_cost: float
-    worst_at: str
-    line: int
+    cost: Annotated[Cost, about("in all")]
+    worst_cost: Cost
+    worst_at: Annotated[str, about("the position")]
+    line: Annotated[int, about("of the file of games")]
 
 
-@dataclass(frozen=True)
-class PlayerReview:
-    """Summary of a player's games.
-
-    Attributes
-    ----------
-    player : str
-    games, finished : int
-    decisions : int
-        Moves with more than one action.
-    grades : dict of int
-        Numbers of doubtful, bad and very bad decisions.
-    mistakes : tuple of Mistake
-        The most frequent ones first.
-    cost : float
-        Of all choices, in units of value.
-    result, luck, own_skill, others_skill : float or None
-        Means over the finished games, for the player; None without one.
-    start : float or None
-        Mean value of the start for the player, over the seats taken in finished games.
-    score : float or None
-        Expected result of the player's choices against the optimal player, from finished games.
-    standard_error : float or None
-        Of the score; None for a single finished game, where all of them have the same score, and
-        for an infinite score.
-    """
+class ReviewedPlayer(Record, frozen=True):
+    """The games of a player."""
 
     player: str
     games: int
     finished: int
-    decisions: int
-    grades: dict[str, int]
-    mistakes: tuple[Mistake, ...]
-    cost: float
-    result: float | None
-    luck: float | None
-    own_skill: float | None
-    others_skill: float | None
-    start: float | None
-    score: float | None
-    standard_error: float | None
+    decisions: Annotated[int, about("moves with more than one action")]
+    grades: Grades
+    mistakes: Annotated[list[RepeatedMistake], about("the most frequent first")]
+    cost: Annotated[Cost, about("in all")]
+    result: Annotated[Level | None, about("of a finished game, on average")]
+    luck: Annotated[Change | None, about("in a finished game")]
+    own_skill: Annotated[Change | None, about("in a finished game")]
+    others_skill: Annotated[Change | None, about("in a finished game")]
+    start: Annotated[Level | None, about("on average over the seats taken in finished games")]
+    score: Annotated[
+        Level | None, about("expected result against the optimal player, from finished games")
+    ]
+    standard_error: Annotated[
+        float | None, about("of the score; null: one finished game, equal scores, or infinite")
+    ]
+    cost_per_decision: Cost
 
-    @property
-    def cost_per_decision(self) -> float:
-        return self.cost / self.decisions if self.decisions else 0.0
 
-
-def review(sessions: Sequence[Session]) -> list[PlayerReview]:
+def review(sessions: Sequence[Session]) -> list[ReviewedPlayer]:
     """Review games of the same kind, a review for each player by name."""
     games: dict[str, list[tuple[Session, int, Ledger]]] = {}
     for session in sessions:
@@ -104,7 +67,7 @@ def review(sessions: Sequence[Session]) -> list[PlayerReview]:
     return [_player(name, played) for name, played in games.items()]
 
 
-def _player(name: str, games: Sequence[tuple[Session, int, Ledger]]) -> PlayerReview:
+def _player(name: str, games: Sequence[tuple[Session, int, Ledger]]) -> ReviewedPlayer:
     # the costs of an unfinished game are those of its first part only
     ledgers = [ledger for session, _, ledger in games if session.is_over]
     n = len(ledgers)
@@ -118,14 +81,15 @@ def _player(name: str, games: Sequence[tuple[Session, int, Ledger]]) -> PlayerRe
         error = math.sqrt(math.fsum((x - score) ** 2 for x in scores) / (n - 1) / n)
     own = [entry for session, seat, _ in games for entry in session.accounts if entry.seat == seat]
     decisions = [entry for entry in own if entry.is_choice]
-    return PlayerReview(
+    cost = math.fsum(entry.cost for entry in own)
+    return ReviewedPlayer(
         name,
         len(games),
         n,
         len(decisions),
         grade_counts(games[0][0].table.solution, decisions),
         _mistakes(games),
-        math.fsum(entry.cost for entry in own),
+        cost,
         mean(ledger.result for ledger in ledgers),
         mean(ledger.total_luck for ledger in ledgers),
         mean(ledger.skill[0] for ledger in ledgers),
@@ -133,11 +97,12 @@ def _player(name: str, games: Sequence[tuple[Session, int, Ledger]]) -> PlayerRe
         mean(ledger.start for ledger in ledgers),
         score,
         error,
+        cost / len(decisions) if decisions else 0.0,
     )
 
 
-def _mistakes(games: Sequence[tuple[Session, int, Ledger]]) -> tuple[Mistake, ...]:
-    mistakes: dict[tuple[str, str], Mistake] = {}
+def _mistakes(games: Sequence[tuple[Session, int, Ledger]]) -> list[RepeatedMistake]:
+    mistakes: dict[tuple[str, str], RepeatedMistake] = {}
     for session, seat, _ in games:
         table = session.table
         for entry in session.accounts:
@@ -153,8 +118,10 @@ def _mistakes(games: Sequence[tuple[Session, int, Ledger]]) -> tuple[Mistake, ..
             else:
                 worst = (before.worst_cost, before.worst_at, before.line)
             times, cost = (0, 0.0) if before is None else (before.times, before.cost)
-            mistakes[action, best] = Mistake(action, best, times + 1, cost + entry.cost, *worst)
-    return tuple(sorted(mistakes.values(), key=lambda m: (-m.times, -m.cost)))
+            mistakes[action, best] = RepeatedMistake(
+                action, best, times + 1, cost + entry.cost, *worst
+            )
+    return sorted(mistakes.values(), key=lambda m: (-m.times, -m.cost))
 
 
 class Question(NamedTuple):

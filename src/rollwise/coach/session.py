@@ -280,6 +280,11 @@ class Speaks(StrEnum):
     ASK = "ask"  # when asked for a hint
     OFF = "off"
 
+    @classmethod
+    def _missing_(cls, value: object) -> Speaks:
+        option = spelled(python="speaks", command_line="--coach")
+        raise UsageError(f"{option} is {value!r}; it must be {', '.join(cls)}")
+
 
 class Remark(NamedTuple):
     """The coach's remark on a choice.
@@ -318,9 +323,6 @@ class Coach:
     """
 
     def __init__(self, session: Session, speaks: Speaks | str = Speaks.ASK) -> None:
-        if speaks not in list(Speaks):
-            option = spelled(python="speaks", command_line="--coach")
-            raise UsageError(f"{option} is {str(speaks)!r}; it must be {', '.join(Speaks)}")
         self.session = session
         self.speaks = Speaks(speaks)
 

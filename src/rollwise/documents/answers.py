@@ -45,12 +45,14 @@ from rollwise.numbers.printed import (
     certified,
     chances,
     column,
+    gain_text,
     how_many,
     in_common,
     percent,
     percents,
     rounded_up,
     scaled,
+    sure_text,
 )
 from rollwise.numbers.shares import seat_names
 
@@ -182,7 +184,6 @@ class Advised(GameDocument, frozen=True, kw_only=True, tag="rollwise/advise/1"):
     def _seats(self) -> Iterator[str | Rows]:
         """Each action or throw with its probability and the results of all seats."""
         from rollwise.answer.advice import share_text
-        from rollwise.many.equilibrium import gain_text, sure_text
 
         rows: list[ActionRow | ThrowRow] = [*(self.actions or ()), *(self.throws or ())]
         bound = max(as_number(row.error_bound) for row in rows)
@@ -406,8 +407,8 @@ def grid_document(solution: Solution, found: Grid) -> GridTable:
         column_numbers=columns,
         action_grid=actions,
         error_bound=found.error_bound,
-        seat_grids=seats if len(seats) > 1 else UNSET,
-        probability_grid=UNSET if found.chances is None else found.chances.tolist(),
+        seat_grids=seats if len(seats) > 1 else None,
+        probability_grid=None if found.chances is None else found.chances.tolist(),
         **{"value_grid" if solution.is_score else "win_probability_grid": seats[0]},
     )
 
@@ -587,10 +588,8 @@ def shares_document(
     return Evaluated.on(
         graph,
         kind="certified",
-        unit=graph.view.worth_name,
-        draws=graph.has_draws,
         policies=list(found.policies),
-        state=UNSET if state is None else state_fields(graph, state),
+        state=None if state is None else state_fields(graph, state),
         **seats_worth(graph, results.win_probabilities),
         error_bound=results.error_bound,
         equally_good=ties or UNSET,
@@ -617,11 +616,9 @@ def against_document(
     return Evaluated.on(
         graph,
         kind="certified",
-        unit=graph.view.worth_name,
-        draws=graph.has_draws,
         policy=names[0],
         against=names[1],
-        state=UNSET if state is None else state_fields(graph, state),
+        state=None if state is None else state_fields(graph, state),
         **seats_worth(graph, [one.value for one in found]),
         error_bound=max(one.bound for one in found),
     )
@@ -701,10 +698,8 @@ def seats_response_document(
     return Responded.on(
         graph,
         kind="certified",
-        unit=graph.view.worth_name,
-        draws=graph.has_draws,
         to=found.policy,
-        state=UNSET if state is None else state_fields(graph, state),
+        state=None if state is None else state_fields(graph, state),
         **seats_worth(graph, found.win_probabilities),
         best_responses=list(found.best),
         error_bound=found.error_bound,
@@ -717,8 +712,6 @@ def _worth_facts(graph: StateGraph, found: Evaluation, s: int) -> dict[str, Any]
         bound = max(float(found.bounds[s]), float(found.bounds_second[s]))
     facts: dict[str, Any] = {
         "kind": "certified" if math.isfinite(bound) else "estimated",
-        "unit": graph.view.worth_name,
-        "draws": graph.has_draws,
         "policy": found.policy,
         "against": found.against if two else None,
         "method": found.method,

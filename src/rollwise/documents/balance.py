@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from rollwise.analysis.lengths import FEW, turns_text
 from rollwise.analysis.losses import loss_text, spread_words
-from rollwise.documents.learned import Loss, LossSpread
+from rollwise.analysis.records import ActionUse, LossSpread
+from rollwise.documents.learned import Loss
 from rollwise.documents.model import (
     UNSET,
     Bound,
@@ -27,7 +28,7 @@ from rollwise.documents.model import (
 )
 from rollwise.documents.solved import Seats, Unit, seats_worth
 from rollwise.graph.policies import ties_in_play
-from rollwise.numbers.printed import POINTS, how_many, percent, rounded_up
+from rollwise.numbers.printed import POINTS, gain_text, how_many, percent, rounded_up
 
 if TYPE_CHECKING:
     from rollwise.analysis.balance import Balance
@@ -72,18 +73,6 @@ class GameLength(Part, frozen=True):
 
 def _ends(quantiles: dict[str, int | None], followed: int) -> Iterator[str]:
     return (turns_text(turn, followed) for turn in quantiles.values())
-
-
-class ActionUse(Part, frozen=True):
-    """The use of an action in good play."""
-
-    number: int
-    name: str
-    offered: Annotated[int, about("positions with the action")]
-    best: Annotated[int, about("positions where it is a best action")]
-    only_best: Annotated[int, about("positions where it is the only one")]
-    in_a_game: Annotated[float, about("how often it is taken")]
-    dominated_by: str | None
 
 
 class DecisionFigures(Part, frozen=True):
@@ -287,8 +276,6 @@ class Balanced(GameDocument, frozen=True, kw_only=True, tag="rollwise/balance/1"
         """The kind of the figures, and of the play of three or more."""
         if isinstance(self.deviation_gain, UnsetType):
             return [self.certainty]
-        from rollwise.many.equilibrium import gain_text
-
         gain = gain_text(as_number(self.deviation_gain), " by another policy")
         played = "All play an equilibrium, which need not be the only one: in every position, "
         return [f"{played}{gain} (proved).", self.certainty]
@@ -423,15 +410,14 @@ def balance_document(balance: Balance) -> Balanced:
         turn = drama.decided
         decided = DecidedTurn(turn.mean, quantiles(turn), turn.chance.tolist(), turn.tail)
     found: Sequence[Any] = balance.rules.rules if balance.rules else []
-    words = words_of((getattr(one, "of_search", one).rule for one in found), graph)
+    words = words_of((one.rule for one in found), graph)
     return Balanced.on(
         graph,
         balance,
-        words=words or UNSET,
+        words=words or None,
         kind="certified",
         positions=graph.n_positions,
-        after_throws=graph.n_states - graph.n_positions or UNSET,
-        unit=graph.view.worth_name,
+        after_throws=graph.n_states - graph.n_positions or None,
         win_probability=graph.view.win_probability(balance.value.value),
         **({} if profile is None else seats_worth(graph, balance.seats)),
         deviation_gain=UNSET if profile is None else profile.deviation_gain,

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
+from rollwise.analysis.records import Doubling, FairStake
 from rollwise.documents.model import (
     UNSET,
     Bound,
@@ -13,7 +14,6 @@ from rollwise.documents.model import (
     EquallyGood,
     GameDocument,
     Maybe,
-    Number,
     Part,
     Rows,
     about,
@@ -237,27 +237,6 @@ def contest_document(
     )
 
 
-class FairStake(Part, frozen=True):
-    """A player's chance, odds and stake."""
-
-    player: int
-    probability: Chance
-    odds_against: Annotated[Number, about("null: no chance")]
-    stake: float
-
-
-class Doubling(Part, frozen=True):
-    """The value of a double for the player to move, per unit staked."""
-
-    no_offer: float
-    accepted: float
-    declined: float
-    offer: Annotated[bool, about("whether to offer before the turn")]
-    accept: Annotated[bool, about("whether the other should accept")]
-    value: float
-    error_bound: Bound
-
-
 class Bet(GameDocument, frozen=True, kw_only=True, tag="rollwise/bet/1"):
     """Fair odds and stakes at a moment of a contest."""
 
@@ -336,6 +315,6 @@ def bet_document(
         pot=pot,
         error_bound=bound,
         stakes=fair_stakes(shares, pot),
-        double=advise_double(solution, finished) if may_double else UNSET,
+        double=advise_double(solution, finished) if may_double else None,
         equally_good=ties,
     )

@@ -1,12 +1,13 @@
-"""Documents about a whole game: balance, head starts, changes of rules, and habits of players."""
+"""Documents about a whole game: its length, head starts, changes of rules, habits of players."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
-from rollwise.documents.learned import Loss, LossSpread
+from rollwise.analysis.records import LossSpread, UnsolvedGame
+from rollwise.documents.learned import Loss
 from rollwise.documents.model import (
     UNSET,
     Bound,
@@ -28,6 +29,7 @@ from rollwise.documents.model import (
     about_caps,
     as_number,
     game_head,
+    number_or_none,
     state_fields,
     unit,
 )
@@ -37,9 +39,11 @@ from rollwise.graph.naming import state_text, title_of
 from rollwise.graph.policies import ties_in_play
 from rollwise.numbers.printed import (
     POINTS,
+    between,
     certified,
     chance,
     column,
+    gain_text,
     how_many,
     in_common,
     in_runs,
@@ -50,11 +54,14 @@ from rollwise.numbers.printed import (
 if TYPE_CHECKING:
     from rollwise.analysis.exploit import Exploitation
     from rollwise.analysis.handicap import Handicap
+    from rollwise.analysis.length_range import LengthRange, Spread
+    from rollwise.analysis.lengths import Curve
     from rollwise.analysis.losses import Difference
     from rollwise.analysis.tuning import Point, Tuning
     from rollwise.answer.references import Policies
     from rollwise.answer.solution import Solution
     from rollwise.graph import StateGraph
+    from rollwise.graph.policies import Policy, Ties
 
 
 WINS = "win probability"  # the unit of games that are won or lost
@@ -69,13 +76,6 @@ class TunedGame(Part, frozen=True):
     equally_good: Annotated[bool, about("whether another optimal policy may have another amount")]
     deviation_gain: Maybe[DeviationGain] = UNSET
     caps: Caps = UNSET
-
-
-class UnsolvedGame(Part, frozen=True):
-    """A game of a tuning run without an answer."""
-
-    parameters: Annotated[dict[str, str], about("as typed")]
-    reason: str
 
 
 class Tuned(Document, frozen=True, tag="rollwise/tune/1"):
@@ -146,8 +146,6 @@ class Tuned(Document, frozen=True, tag="rollwise/tune/1"):
             )
         gains = [point.deviation_gain for point in self.points if point.deviation_gain is not UNSET]
         if gains:
-            from rollwise.many.equilibrium import gain_text
-
             gain = gain_text(max(map(as_number, gains)), " by another policy")
             games = "the game" if len(self.points) == 1 else "each game of three or more"
             yield f"all play an equilibrium of {games}, which need not be the only one: {gain}"
@@ -163,7 +161,7 @@ def tuning_document(game: str, fixed: Mapping[str, str], found: Tuning) -> Tuned
         parameters=dict(fixed),
         points=list(map(_tuned, found.points)),
         best=None if found.best is None else _tuned(found.best),
-        unsolved=[UnsolvedGame.from_result(one) for one in found.unsolved] or UNSET,
+        unsolved=found.unsolved or None,
         measure=found.aim.measure,
         goal=found.aim.goal,
     )
@@ -402,7 +400,7 @@ class Handicapped(GameDocument, frozen=True, kw_only=True, tag="rollwise/handica
             yield self.equally_good.text
 
 
-def handicap_document(graph: StateGraph, found: Handicap) -> Handicapped:
+def handicap_document(found: Handicap) -> Handicapped:
     """The worth of each head start, and the nearest ones to an even game."""
     nearest = []
     for seat in (*range(found.seats), None):
@@ -411,10 +409,9 @@ def handicap_document(graph: StateGraph, found: Handicap) -> Handicapped:
             number = None if seat is None else seat + 1
             nearest.append(NearestHead(number, head.points, not found.is_within(seat)))
     return Handicapped.on(
-        graph,
+        found.subject,
         found,
         kind="certified",
-        unit=graph.view.worth_name,
         nearest=nearest,
         equally_good=found.ties,
     )
@@ -535,7 +532,6 @@ def exploitation_document(
         games=games,
         decisions=found.friend.decisions,
         states=found.friend.states,
-        unit=graph.view.worth_name,
         risk_allowed=risk,
         optimal=TriedResponse.from_result(found.optimal, likely=found.likely_optimal),
         best=TriedResponse.from_result(found.best, likely=found.likely),
@@ -549,3 +545,196 @@ def exploitation_document(
         ],
         equally_good=ties_in_play(graph, optimal, found.friend.mean()),
     )
+
+
+class Moments(Part, frozen=True):
+    """A certified mean and standard deviation."""
+
+    mean: Figure | None
+    standard_deviation: Figure | None
+
+
+class AimedMoves(Part, frozen=True):
+    """The expected moves of a game for an aim of its players."""
+
+    aim: str
+    words: Annotated[str, about("the aim in words")]
+    low: Annotated[float | None, about("proved lower bound of the mean; null: endless play")]
+    high: Annotated[Number, about("proved upper bound of the mean")]
+    mean: Figure | None
+    standard_deviation: Figure | None
+    endless: Annotated[str, about("the reason, if play can last forever")]
+    equally_good: Annotated[
+        Maybe[EquallyGood | None],
+        about("for this aim: another choice may have another standard deviation; not by layers"),
+    ] = UNSET
+
+    @property
+    def cells(self) -> list[str]:
+        """The moves and their standard deviation."""
+        from rollwise.analysis.length_range import OPPOSED
+
+        if self.mean:
+            return _cells(self)
+        if self.low is None:
+            return ["-" if self.aim in OPPOSED else "no end", ""]
+        low, high = between(self.low, as_number(self.high))
+        return [f"at least {low}" if self.high is None else f"{low} to {high}", "-"]
+
+
+def _cells(of: Moments | AimedMoves) -> list[str]:
+    """A mean and a standard deviation with their bounds."""
+    both = (of.mean, of.standard_deviation)
+    return [str(certified(x.value, x.error_bound)) for x in both if x]
+
+
+class MovesOfGame(GameDocument, frozen=True, kw_only=True, tag="rollwise/length/1"):
+    """The expected moves of a game for each aim of its players, and their spread."""
+
+    policy: str | None
+    unit: str
+    lengths: list[AimedMoves]
+    score: Annotated[Moments | None, about("points of the policy")]
+    timed_out: bool
+    equally_good: Annotated[EquallyGood | None, about("of the policy")]
+
+    def blocks(self) -> Iterator[str | Rows]:
+        yield f"{self.title}: expected moves of a game from the start"
+        rows = [(one.words, *one.cells) for one in self.lengths]
+        if self.score:
+            rows.append((f"points of {self.policy}", *_cells(self.score)))
+        yield Rows(("", "moves", "standard deviation"), rows, left=("",))
+        yield "all figures are certified"
+        for one in self.lengths:
+            if one.endless:
+                yield f"{one.words}: {one.endless}"
+        yield from self._about_ties()
+        if self.equally_good:
+            yield f"policy {self.policy}, {self.equally_good.text}"
+
+    def _about_ties(self) -> Iterator[str]:
+        """The effect of ties on the standard deviations of the aims."""
+        tied = [one for one in self.lengths if one.equally_good and one.aim != "policy"]
+        if tied:
+            counts = sorted(one.equally_good.states for one in tied if one.equally_good)
+            some = " to ".join(f"{n:,}" for n in dict.fromkeys((counts[0], counts[-1])))
+            aims = tied[0].words if len(tied) == 1 else f"{len(tied)} of these aims"
+            yield (
+                f"{aims}: in {some} of the states that play comes to, several actions are equally "
+                "good; another choice may have another standard deviation"
+            )
+        if any(one.equally_good is UNSET and one.standard_deviation for one in self.lengths):
+            yield (
+                "where several actions are equally good for an aim, another choice may have "
+                "another standard deviation"
+            )
+
+
+def length_document(lengths: LengthRange) -> MovesOfGame:
+    """The expected moves of a play for each aim of its players, and their spread."""
+    return MovesOfGame.on(
+        lengths.subject,
+        kind="certified",
+        policy=lengths.policy or None,
+        unit="moves",
+        lengths=[
+            AimedMoves.from_result(
+                one,
+                words=lengths.words(one),
+                low=one.bracket and one.bracket.low,
+                high=one.bracket and number_or_none(one.bracket.high),
+                equally_good=UNSET
+                if one.by_layers
+                else lengths.ties
+                if one.aim == "policy"
+                else one.ties,
+                **_moments(one.moves),
+            )
+            for one in lengths.lengths
+        ],
+        score=None
+        if lengths.score is None
+        else Moments.from_result(None, **_moments(lengths.score)),
+        timed_out=lengths.timed_out,
+        equally_good=lengths.ties,
+    )
+
+
+class TurnRow(Part, frozen=True):
+    """The chances within a number of turns."""
+
+    turns: int
+    over: Chance
+    won: Annotated[list[Chance], about("by each seat; its share of the win with three or more")]
+    best: Annotated[Maybe[Chance], about("the largest chance of the first seat")] = UNSET
+
+
+class WithinTurns(GameDocument, frozen=True, kw_only=True, tag="rollwise/length/within/1"):
+    """The chances that a game is over, and won, within 1, 2, 3, ... turns (--within)."""
+
+    policies: Annotated[list[str], about("of each seat, or one for all")]
+    unit: str
+    equally_good: EquallyGood | None
+    error_bound: Annotated[Bound, about("of each chance")]
+    rows: list[TurnRow]
+
+    def blocks(self) -> Iterator[str | Rows]:
+        first, seats = self.rows[0], len(self.rows[0].won)
+        names = ["won"] if seats == 1 else [f"player {seat + 1} won" for seat in range(seats)]
+        heads = [self.unit, "over", *names]
+        columns = [[row.over for row in self.rows]]
+        columns += [[row.won[seat] for row in self.rows] for seat in range(seats)]
+        if first.best is not UNSET:
+            heads.append("best chance" if seats == 1 else "best chance of player 1")
+            columns.append([row.best or 0.0 for row in self.rows])
+        # each column has its own last digit, which its bounds justify
+        found = [in_common(percents(one, self.error_bound)) for one in columns]
+        counts = [str(row.turns) for row in self.rows]
+        yield f"{self.title}: chances within a number of {self.unit}, {self.played}"
+        yield Rows(tuple(heads), list(zip(counts, *(cells for cells, _ in found), strict=True)))
+        yield found[0][1].sure
+        if seats > 2:
+            yield "players who win together share the win"
+        if first.best is not UNSET:
+            others = " while all others keep to their policies"
+            against = {1: "", 2: " against the best defence"}.get(seats, others)
+            yield f"best chance: with the best policy for each number of {self.unit}{against}"
+        if self.equally_good:
+            yield self.equally_good.text
+
+    @property
+    def played(self) -> str:
+        """The policies in words."""
+        if len(self.policies) > 2:
+            return f"policies {', '.join(self.policies)}"
+        return f"policy {' against '.join(self.policies)}"
+
+
+def within_document(
+    graph: StateGraph, policies: Sequence[Policy], found: Curve, ties: Ties | None
+) -> WithinTurns:
+    """The chances that a game is over, and won, by the number of turns."""
+    rows = [
+        TurnRow(
+            k + 1,
+            float(over),
+            [float(one[k]) for one in found.won],
+            UNSET if found.best is None else float(found.best[k]),
+        )
+        for k, over in enumerate(found.over)
+    ]
+    return WithinTurns.on(
+        graph,
+        kind="certified",
+        policies=[policy.name for policy in policies],
+        unit=found.unit,
+        equally_good=ties,
+        error_bound=found.error_bound,
+        rows=rows,
+    )
+
+
+def _moments(spread: Spread | None) -> dict[str, Any]:
+    if spread is None:
+        return {"mean": None, "standard_deviation": None}
+    return {"mean": spread.mean, "standard_deviation": spread.deviation}

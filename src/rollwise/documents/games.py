@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
+from rollwise.analysis.records import Finding
 from rollwise.documents.model import (
     UNSET,
     Bound,
@@ -35,13 +36,12 @@ from rollwise.documents.model import (
 )
 from rollwise.game import Game, rules_in_words
 from rollwise.graph.naming import state_text
-from rollwise.numbers.printed import certified, how_many, in_bytes, rounded_up
+from rollwise.numbers.printed import certified, gain_text, how_many, in_bytes, rounded_up
 from rollwise.numbers.shares import seat_names
 from rollwise.parameters import parameter_specs, typed
 
 if TYPE_CHECKING:
     from rollwise.analysis.distance import Distance
-    from rollwise.analysis.findings import Report
     from rollwise.answer.verify import Verification
     from rollwise.graph import StateGraph
     from rollwise.many.equilibrium import Equilibrium
@@ -189,25 +189,12 @@ def methods_document(methods: Iterable[Method]) -> Methods:
     )
 
 
-class Finding(Part, frozen=True):
-    """A finding in the rules of a game."""
-
-    level: Literal["error", "warning", "note", "ok"]
-    topic: str
-    text: str
-
-
 class Checked(Document, frozen=True, tag="rollwise/check/1"):
     """The findings in the rules of a game."""
 
     game: str
     passed: Annotated[bool, about("whether no finding is an error")]
     findings: list[Finding]
-
-    @classmethod
-    def of(cls, report: Report) -> Self:
-        """The findings of `rollwise.check`."""
-        return cls.from_result(report)
 
     def blocks(self) -> Iterator[str | Rows]:
         for one in self.findings:
@@ -376,7 +363,7 @@ def verification_document(found: Verification) -> Verified:
 
     more: dict[str, Any] = {"parameters": dict(found.parameters), "states": found.n_states}
     more["kind"] = "exact" if found.exact and not found.rounding else "certified"
-    more["rounding"], more["caps"] = found.rounding or UNSET, dict(found.caps) or UNSET
+    more["rounding"], more["caps"] = found.rounding or None, dict(found.caps) or None
     if found.deviation_gain is None:
         more["deviation_gain"] = UNSET
     if isinstance(found, FolderVerification):
@@ -538,7 +525,6 @@ class Certified(GameDocument, frozen=True, kw_only=True, tag="rollwise/certify/1
             kind="certified",
             subject=of,
             name=found.name,
-            unit=found.graph.view.worth_name,
             compared=len(found.compared),
             states=found.graph.n_states,
             largest_error=number_or_none(largest),
@@ -547,10 +533,10 @@ class Certified(GameDocument, frozen=True, kw_only=True, tag="rollwise/certify/1
             given=number_or_none(float(found.given[worst])),
             value=number_or_none(float(found.true[worst])),
             error_bound=number_or_none(float(found.bounds[worst])),
-            seat=UNSET if found.seat is None else int(found.seat[worst]),
-            to_move=UNSET if mover is None else int(mover[worst]) + 1,
+            seat=None if found.seat is None else int(found.seat[worst]),
+            to_move=None if mover is None else int(mover[worst]) + 1,
             deviation_gain=UNSET if profile is None else number_or_none(profile.deviation_gain),
-            claim=UNSET if claim is None else claim,
+            claim=claim,
             is_met=met,
         )
 
@@ -579,8 +565,6 @@ class Certified(GameDocument, frozen=True, kw_only=True, tag="rollwise/certify/1
             whose = "by the best response" if best else "true"
             yield f"  {own} {given}, {whose} {self.unit} {true.number} (certified ± {true.bound})"
         if not isinstance(self.deviation_gain, UnsetType):
-            from rollwise.many.equilibrium import gain_text
-
             gain = gain_text(as_number(self.deviation_gain), " by another policy")
             yield f"  true are the values of an equilibrium, which need not be the only one: {gain}"
         if not isinstance(self.claim, UnsetType):

@@ -33,6 +33,7 @@ from rollwise.documents.model import (
 )
 from rollwise.graph import win_probability
 from rollwise.graph.naming import state_text
+from rollwise.hidden.learning import LearnedPoint
 from rollwise.machine.memory_limits import peak_memory
 from rollwise.numbers.printed import (
     Printed,
@@ -480,15 +481,6 @@ class HiddenMatch(Worth, frozen=True, kw_only=True, tag="rollwise/simulate/hidde
         yield f"  expected: {expected.number} ({expected.sure}{self.about_draws})"
 
 
-class LearnedPoint(Part, frozen=True):
-    """The strategies after some games."""
-
-    games: int
-    low: Annotated[Value, about("the first player gets at least this; proved")]
-    high: Annotated[Value, about("the second player allows at most this; proved")]
-    exploitability: Annotated[Number, about("high less low: 0 for optimal strategies")]
-
-
 class HiddenLearned(GameDocument, frozen=True, kw_only=True, tag="rollwise/learn/hidden/1"):
     """Strategies learned by self-play."""
 
@@ -543,7 +535,7 @@ def worth_facts(answer: Answer) -> dict[str, Any]:
         **unit_facts(answer),
         "value": answer.value,
         "error_bound": answer.error_bound,
-        "value_exact": str(answer.low) if answer.is_exact else UNSET,
+        "value_exact": str(answer.low) if answer.is_exact else None,
         "exploitability": exploitability_of(answer),
         "positions": len(answer.positions.states),
     }
@@ -594,7 +586,7 @@ def table_of(answer: Answer, total: int, situations: Sequence[Situation]) -> Hid
         exploitability=exploitability_of(answer),
         total=total,
         rows=rows,
-        unique=not any(row.ranges for row in rows) if is_known else UNSET,
+        unique=not any(row.ranges for row in rows) if is_known else None,
     )
 
 
@@ -611,12 +603,12 @@ def solved_document(answer: Answer) -> HiddenSolved:
         answer.game,
         **worth_facts(answer),
         method=answer.method,
-        iterations=answer.iterations or UNSET,
-        histories=answer.n_histories if is_hidden else UNSET,
-        situations=answer.n_situations if is_hidden else UNSET,
-        rounds=rounds if rounds > 1 else UNSET,
+        iterations=answer.iterations or None,
+        histories=answer.n_histories if is_hidden else None,
+        situations=answer.n_situations if is_hidden else None,
+        rounds=rounds if rounds > 1 else None,
         memory=peak_memory(),
-        kept_from=answer.kept_from or UNSET,
+        kept_from=answer.kept_from or None,
         seconds=answer.seconds,
     )
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 import numpy as np
 
+from rollwise.analysis.records import LossSpread
 from rollwise.documents.answers import with_rows
 from rollwise.documents.model import (
     ALIKE,
@@ -413,19 +414,6 @@ def learned_seats_document(graph: StateGraph, learned: LearnedSeats) -> LearnedP
     )
 
 
-class LossSpread(Part, frozen=True):
-    """Ranges of the losses over all optimal policies of the opponent: the least and the most."""
-
-    loss: tuple[Number, Number]
-    losses: Annotated[list[tuple[Number, Number]], about("in each seat")]
-    error_bound: Bound
-
-    @property
-    def is_known(self) -> bool:
-        """Whether the ends of the range are known."""
-        return math.isfinite(as_number(self.error_bound))
-
-
 class ThumbRule(Part, frozen=True, kw_only=True):
     """A rule of thumb with its certified loss."""
 
@@ -529,38 +517,27 @@ class RulesOfThumb(GameDocument, frozen=True, kw_only=True, tag="rollwise/thumb/
 
 
 def thumb_document(
-    graph: StateGraph, frontier: Frontier, *, is_average: bool = False
+    graph: StateGraph, found: Frontier | SeatsFrontier, *, is_average: bool = False
 ) -> RulesOfThumb:
     """The rules of thumb of a game. A ``policy`` can be kept as a file and given as a policy.
 
     Parameters
     ----------
+    found : Frontier or SeatsFrontier
+        Of three or more players with the loss of each rule among equilibrium players.
     is_average : bool
         The losses are of the average of endless play.
     """
     from rollwise.thumb.sentences import words_of
 
-    rules = [
-        ThumbRule.from_result(rule, policy=rule.rule.document(graph)) for rule in frontier.rules
-    ]
-    name = AVERAGE if is_average else graph.view.worth_name
-    words = words_of((rule.rule for rule in frontier.rules), graph)
-    more = {"rules": rules, "unit": name, "words": words}
-    return RulesOfThumb.on(graph, frontier, kind="certified", **more)
-
-
-def seats_thumb_document(graph: StateGraph, frontier: SeatsFrontier) -> RulesOfThumb:
-    """Rules of thumb, and the loss of each among equilibrium players."""
-    from rollwise.thumb.sentences import words_of
-
-    rules = [
-        ThumbRule.from_result(
-            rule,
-            numbers=rule.of_search.numbers,
-            policy=rule.of_search.rule.document(graph),
-        )
-        for rule in frontier.rules
-    ]
-    words = words_of((rule.of_search.rule for rule in frontier.rules), graph)
-    more = {"rules": rules, "unit": graph.view.worth_name, "words": words}
-    return RulesOfThumb.on(graph, frontier.search, kind="certified", **more)
+    more: dict[str, Any] = {"unit": AVERAGE} if is_average else {}
+    return RulesOfThumb.on(
+        graph,
+        getattr(found, "search", found),
+        kind="certified",
+        rules=[
+            ThumbRule.from_result(rule, policy=rule.rule.document(graph)) for rule in found.rules
+        ],
+        words=words_of((rule.rule for rule in found.rules), graph),
+        **more,
+    )

@@ -24,6 +24,7 @@ import pkgutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import UnionType
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -33,16 +34,24 @@ from typing import (
     Self,
     TypeAlias,
     TypeVar,
+    Union,
     get_args,
+    get_origin,
 )
 
 import msgspec
 from msgspec import UNSET as UNSET
-from msgspec import Meta
 from msgspec import UnsetType as UnsetType
 
 from rollwise.game import Game, caps_of
 from rollwise.graph.naming import title_of
+from rollwise.numbers.meanings import Bound as Bound
+from rollwise.numbers.meanings import Chance as Chance
+from rollwise.numbers.meanings import Number as Number
+from rollwise.numbers.meanings import Record
+from rollwise.numbers.meanings import Value as Value
+from rollwise.numbers.meanings import about as about
+from rollwise.numbers.meanings import unit as unit
 from rollwise.numbers.printed import (
     Printed,
     certified,
@@ -61,26 +70,9 @@ if TYPE_CHECKING:
 
 
 Kind = Literal["exact", "certified", "estimated"]
-
-
-def about(meaning: str) -> Meta:
-    """The meaning of a field."""
-    return Meta(description=meaning)
-
-
-def unit(name: str, meaning: str | None = None) -> Meta:
-    """The unit of a number, and its meaning."""
-    return Meta(description=meaning, extra_json_schema={"unit": name})
-
-
 T = TypeVar("T")
 Maybe: TypeAlias = T | UnsetType  # a field that a document may leave out
-# Null stands for an infinite, an undefined and an unknown number.
-Number = float | None
-Chance = Annotated[Number, unit("probability")]
-Value = Annotated[Number, unit("value")]
 Cost = Annotated[Number, unit("probability, or points", "loss to the best action")]
-Bound = Annotated[Number, unit("that of the value")]
 DeviationGain = Annotated[
     Number, unit("probability, or points", "largest gain of a player by another policy; proved")
 ]
@@ -154,32 +146,47 @@ class Aligned(str):
         return cls("\n".join(lines))
 
 
-class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Part(Record, frozen=True):
     """A part of a document. A field that is UNSET is left out of the JSON."""
 
     @classmethod
     def from_result(cls, source: object, **others: Any) -> Self:
         """The part with the attributes of a result, and other fields.
 
-        A result in the place of a part, or in a list of parts, becomes a part in the same way.
+        A result in the place of a part, or in a list of parts, becomes a part in the same way. None
+        leaves out a field that may be left out, and is no null.
         """
         names = [name for name in cls.__struct_fields__ if name not in others]
         facts = {n: getattr(source, n) for n in names if hasattr(source, n)} | others
-        parts = _parts_of(cls)
+        parts, left_out = _parts_of(cls)
+        facts = {n: fact for n, fact in facts.items() if fact is not None or n not in left_out}
         return cls(**{n: parts[n](fact) if n in parts else fact for n, fact in facts.items()})
 
 
 @functools.cache
-def _parts_of(kind: type[Part]) -> dict[str, Callable[[Any], Any]]:
-    """How results become parts, by the fields of a part that hold parts."""
+def _parts_of(kind: type[Part]) -> tuple[dict[str, Callable[[Any], Any]], set[str]]:
+    """How results become parts, by the fields that hold parts; and the fields that None omits."""
     found: dict[str, Callable[[Any], Any]] = {}
+    left_out = set()
     for field in msgspec.structs.fields(kind):
+        alternatives = _alternatives(field.type)
+        if UnsetType in alternatives and type(None) not in alternatives:
+            left_out.add(field.name)
         kinds = [field.type]
         for one in kinds:  # grows by the types inside a type, as in `list[Figure] | None`
             if isinstance(one, type) and issubclass(one, Part):
                 found[field.name] = functools.partial(_as_part, one)
             kinds += get_args(one)
-    return found
+    return found, left_out
+
+
+def _alternatives(kind: Any) -> set[Any]:
+    """The types that a type allows."""
+    if get_origin(kind) is Annotated:
+        return _alternatives(get_args(kind)[0])
+    if get_origin(kind) in (Union, UnionType):
+        return set().union(*map(_alternatives, get_args(kind)))
+    return {kind}
 
 
 def _as_part(kind: type[Part], result: Any) -> Any:
@@ -335,9 +342,17 @@ class GameDocument(Document, frozen=True, kw_only=True):
         return title_of(self.game, self.parameters)
 
     @classmethod
-    def on(cls, game: StateGraph | Game, source: object = None, **others: Any) -> Self:
-        """The document about this game with the attributes of a result, and other fields."""
-        return cls.from_result(source, **game_head(game), **others)
+    def on(cls, game: StateGraph | Game | None, source: object = None, **others: Any) -> Self:
+        """The document about this game with the attributes of a result, and other fields.
+
+        Unless given, the unit of values, and whether games can be drawn, are those of the graph.
+        """
+        assert game is not None
+        facts = game_head(game)
+        if not isinstance(game, Game):
+            known = {"unit": game.view.worth_name, "draws": game.has_draws}
+            facts |= {name: fact for name, fact in known.items() if name in cls.__struct_fields__}
+        return cls.from_result(source, **facts | others)
 
 
 def encode(document: Any) -> str:

@@ -29,12 +29,14 @@ from rollwise.documents.model import (
     worth_lines,
 )
 from rollwise.documents.scores import EndRange, bound_is_proved, loss_text
-from rollwise.documents.solved import Draws, Seats, SeatTies, Unit, seats_worth
+from rollwise.documents.solved import Draws, Seats, Unit, seats_worth
 from rollwise.graph.naming import state_text
+from rollwise.many.ties import SeatTies
 from rollwise.numbers.printed import (
     Printed,
     chances,
     column,
+    gain_text,
     how_many,
     in_common,
     percent,
@@ -48,7 +50,6 @@ if TYPE_CHECKING:
     from rollwise.analysis.second_aims import SecondAims
     from rollwise.answer.optimal_set import OptimalSet, Range
     from rollwise.answer.solution import Solution
-    from rollwise.graph import StateGraph
 
 WINS = "chance to win"
 UNPROVED = "unknown, without a proved bound"
@@ -138,8 +139,6 @@ class OptimalPolicies(GameDocument, frozen=True, kw_only=True, tag="rollwise/opt
             text = f"{worth.number} ({worth.sure})"
             yield f"  then {aim.aim}: {text if bound_is_proved(aim.error_bound) else UNPROVED}"
         if not isinstance(self.deviation_gain, UnsetType):
-            from rollwise.many.equilibrium import gain_text
-
             how = " if all choose so" if self.then else ""
             gain = gain_text(as_number(self.deviation_gain), f" by another policy{how}")
             yield f"  in every position, {gain} (proved)"
@@ -207,14 +206,12 @@ def optimal_document(
         solution,
         kind="certified",
         start=state_fields(graph, 0),
-        unit=graph.view.worth_name,
-        draws=graph.has_draws,
         reached_states=every.graph.n_states,
         tied_states=every.n_ties,
         loss_bound=every.loss,
         then=[AimValue(aim, *worth) for aim, worth in zip(aims.aims, aims.values, strict=True)],
         ranges=ranges,
-        against=versus or UNSET,
+        against=versus,
         **seats,
     )
 
@@ -271,7 +268,9 @@ class ScoreFrontier(GameDocument, frozen=True, kw_only=True, tag="rollwise/front
         )
 
 
-def frontier_document(graph: StateGraph, frontier: Frontier) -> ScoreFrontier:
+def frontier_document(frontier: Frontier) -> ScoreFrontier:
     """The frontier of a game's own aim against a second one."""
+    graph = frontier.subject
+    assert graph is not None
     own = WINS if not graph.is_score else "mean payoff" if graph.has_stakes else "mean score"
     return ScoreFrontier.on(graph, frontier, kind="certified", own=own)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
+from rollwise.analysis.records import FitOfBest, JudgedMove
 from rollwise.documents.model import (
     UNSET,
     Bound,
@@ -40,13 +41,7 @@ from rollwise.numbers.printed import (
 if TYPE_CHECKING:
     from rollwise.analysis.distributions import Distribution
     from rollwise.analysis.many_dice import ManyDice
-    from rollwise.analysis.observed_scores import (
-        BestFit,
-        GoodnessOfFit,
-        Judgement,
-        Play,
-        SimulatedScores,
-    )
+    from rollwise.analysis.observed_scores import GoodnessOfFit, Play, SimulatedScores
     from rollwise.analysis.reaching import Reach
     from rollwise.analysis.second_aims import ScoreRanges
     from rollwise.game import Game
@@ -276,8 +271,8 @@ def distributions_document(
         state=state_fields(graph, state),
         counted=count or ("points" if graph.is_score else "result"),
         policies=list(policies),
-        given=given or UNSET,
-        ranges=UNSET if ranges is None else _score_ranges(ranges),
+        given=given,
+        ranges=None if ranges is None else _score_ranges(ranges),
     )
 
 
@@ -317,25 +312,21 @@ def distribution_document(
     if fractions is not None:
         more["mean_fraction"] = str(sum(value * share for value, share in fractions.items()))
     if simulated is not None:
-        more["simulated"] = _simulated(simulated)
+        fit, is_tested = simulated.fit, simulated.fit.cells > 1
+        more["simulated"] = SimulatedTest.from_result(
+            fit,
+            seed=simulated.seed,
+            chi_square=fit.chi_square if is_tested else None,
+            p_value=fit.p_shape if is_tested else None,
+        )
     return ScoreDistribution.from_result(
         distribution,
         policy=policy,
-        seat=UNSET if seat is None else seat,
+        seat=seat,
         quantiles={str(share): distribution.quantile(share) for share in QUANTILES},
         rows=rows,
         equally_good=ties,
         **more,
-    )
-
-
-def _simulated(simulated: SimulatedScores) -> SimulatedTest:
-    fit = simulated.fit
-    return SimulatedTest.from_result(
-        fit,
-        seed=simulated.seed,
-        chi_square=fit.chi_square if fit.cells > 1 else None,
-        p_value=fit.p_shape if fit.cells > 1 else None,
     )
 
 
@@ -385,15 +376,6 @@ def reached_document(game: Game, scores: Sequence[int], reached: Reach) -> Reach
         error_bound=reached.error_bound,
         rows=[ReachedScore(*row) for row in zip(scores, reached.chances.tolist(), strict=True)],
     )
-
-
-class FitOfBest(Part, frozen=True):
-    """The test against all optimal policies together."""
-
-    chi_square: Annotated[Number, about("of the best fit")]
-    least: Annotated[Number, about("no optimal policy is below")]
-    cells: int
-    p_shape: Chance
 
 
 class TestedScores(GameDocument, frozen=True, kw_only=True, tag="rollwise/scores/1"):
@@ -457,13 +439,13 @@ def tested_scores_document(
     fit: GoodnessOfFit,
     expected: Distribution,
     ties: Ties | None,
-    best: BestFit | None,
+    best: FitOfBest | None,
 ) -> TestedScores:
     """Observed scores, tested against the distribution of a policy.
 
     Parameters
     ----------
-    best : BestFit, optional
+    best : FitOfBest, optional
         The test against all optimal policies together, where there are several.
     """
     return TestedScores.on(
@@ -474,22 +456,8 @@ def tested_scores_document(
         expected_mean_bound=expected.mean_bound,
         expected_sd_bound=expected.sd_bound,
         equally_good=ties,
-        best_fit=best or UNSET,
+        best_fit=best,
     )
-
-
-class JudgedMove(Part, frozen=True):
-    """A recorded move with its costs."""
-
-    player: str
-    line: int
-    state: str
-    action: str
-    best: str
-    points_lost: float
-    chance: Annotated[Chance, about("to win before it, with best play from there; null alone")]
-    chance_lost: Annotated[Chance, about("by it")]
-    best_chance: Annotated[str | None, about("the action with the best chance to win")]
 
 
 class Judged(GameDocument, frozen=True, kw_only=True, tag="rollwise/judge/1"):
@@ -534,7 +502,7 @@ def judged_document(
     graph: StateGraph,
     contest_ties: str,
     plays: Sequence[Play],
-    moves: Sequence[Judgement],
+    moves: Sequence[JudgedMove],
     ties: Ties | None,
 ) -> Judged:
     """Recorded plays, judged move by move.
@@ -598,8 +566,10 @@ class ManyDiceScores(Document, frozen=True, tag="rollwise/many-dice/1"):
         )
 
 
-def many_dice_document(game: Game, scores: ManyDice) -> ManyDiceScores:
+def many_dice_document(scores: ManyDice) -> ManyDiceScores:
     """The expected score for every number of dice."""
+    game = scores.subject
+    assert game is not None
     value, bound = scores.value(scores.most)
     parameters = {name: value for name, value in game.parameters.items() if name != "dice"}
     seconds = round(scores.seconds, 3)

@@ -37,7 +37,6 @@ from rollwise.numbers.printed import (
 )
 
 if TYPE_CHECKING:
-    from rollwise.game import Game
     from rollwise.graph import StateGraph
     from rollwise.simulate import Match, ToldMove, Tournament
     from rollwise.simulate.seats import Played, SeatsTournament
@@ -248,8 +247,10 @@ class Simulated(GameDocument, frozen=True, kw_only=True, tag="rollwise/simulate/
             yield f"  {self._moves_text(self.moves)}"
 
 
-def match_document(game: StateGraph | Game, match: Match) -> Simulated:
+def match_document(match: Match) -> Simulated:
     """Many games between policies, with the exact figures beside the simulated ones."""
+    game = match.subject
+    assert game is not None
     has_score = any(side.score is not None for side in match.sides)
     counts = {} if game.objective == "win" else dict.fromkeys(("wins", "draws", "losses"))
     return Simulated.on(
@@ -260,18 +261,19 @@ def match_document(game: StateGraph | Game, match: Match) -> Simulated:
         games_asked=match.asked,
         against=match.against if match.sides[0].second else None,
         sides=[PlayedSide.from_result(side, **counts) for side in match.sides],
-        payoff=match.payoff or UNSET,
         disagreements=match.disagreements(),
         equally_good=match.ties,
     )
 
 
-def seats_match_document(graph: StateGraph, played: Played) -> Simulated:
+def seats_match_document(played: Played) -> Simulated:
     """Many games of several seats, with the exact figures beside them."""
+    graph = played.subject
+    assert graph is not None
     (name,) = seats_worth(graph, ())
     rates = "payoff_means" if name == "payoffs" else "win_rates"
-    facts: dict[str, Any] = {"unit": graph.view.worth_name}
-    facts |= {"win_rates": UNSET, rates: played.win_rates, name: None, "error_bound": None}
+    facts: dict[str, Any] = {"win_rates": UNSET, rates: played.win_rates}
+    facts |= {name: None, "error_bound": None}
     if (exact := played.exact) is not None:
         facts |= {name: list(exact.win_probabilities), "error_bound": exact.error_bound}
     return Simulated.on(graph, played, kind="estimated", **facts)
@@ -412,18 +414,19 @@ class Ranked(GameDocument, frozen=True, kw_only=True, tag="rollwise/tournament/1
         )
 
 
-def tournament_document(graph: StateGraph, results: Tournament | SeatsTournament) -> Ranked:
+def tournament_document(results: Tournament | SeatsTournament) -> Ranked:
     """Every policy against every other, or in every seating."""
     from rollwise.simulate.tournament import Tournament
 
-    unit = graph.view.worth_name
+    facts: dict[str, Any] = {}
     if isinstance(results, Tournament):
-        unit = AVERAGE if results.is_average else unit
+        facts = {"unit": AVERAGE} if results.is_average else {}
         lists = _lists(results, "first", "both", "errors") | {"equally_good": results.ties}
     else:
         lists = _lists(results, "results", "among", "standard_errors")
     kind = "certified" if results.exact else "estimated"
-    return Ranked.on(graph, results, kind=kind, unit=unit, games=results.games or None, **lists)
+    facts |= {"kind": kind, "games": results.games or None}
+    return Ranked.on(results.subject, results, **facts, **lists)
 
 
 def _lists(found: object, *names: str) -> dict[str, Any]:

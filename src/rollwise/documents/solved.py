@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-import msgspec
-
+from rollwise.analysis.records import CubeWindow
 from rollwise.documents.model import (
     UNSET,
     Bound,
@@ -39,16 +38,19 @@ from rollwise.documents.model import (
 )
 from rollwise.graph.layout import field_words
 from rollwise.graph.naming import in_fields, state_text
+from rollwise.many.ties import SeatTies
 from rollwise.numbers.printed import (
     certified,
     chance,
     estimated,
     estimated_chance,
+    gain_text,
     how_many,
     percent,
     rounded,
     rounded_up,
     scaled,
+    sure_text,
 )
 
 if TYPE_CHECKING:
@@ -92,23 +94,6 @@ class Estimate(Part, frozen=True):
     in_standard_errors: StandardErrors
 
 
-class SeatTies(Part, frozen=True):
-    """Equally good actions in an equilibrium, and their effect."""
-
-    positions: int
-    mattering: Annotated[int, about("positions where another seat cares")]
-    largest: Annotated[float, about("largest effect on a seat in one position")]
-    lowest: Annotated[tuple[float, ...], about("of each seat from the start")]
-    highest: Annotated[tuple[float, ...], about("of each seat from the start")]
-    error_bound: Bound
-
-    def text(self, *, payoffs: bool) -> str:
-        """The effect of other choices among equally good actions; empty if there is none."""
-        from rollwise.many.proving import Ties
-
-        return Ties(*msgspec.structs.astuple(self)).text(payoffs=payoffs) if self.positions else ""
-
-
 class OtherEquilibrium(Part, frozen=True, kw_only=True):
     """Another equilibrium."""
 
@@ -120,8 +105,6 @@ class OtherEquilibrium(Part, frozen=True, kw_only=True):
     first_difference: State
 
     def blocks(self) -> Iterator[str]:
-        from rollwise.many.equilibrium import gain_text
-
         numbers, worst = seats_text(self, self.error_bound)
         gain = gain_text(as_number(self.deviation_gain))
         yield f"    another: {', '.join(numbers)} ({worst.sure}); {gain} (proved)"
@@ -151,18 +134,6 @@ class Others(Part, frozen=True):
             yield "    no other was found; this doesn't prove that there is none"
         for other in self.found:
             yield from other.blocks()
-
-
-class CubeWindow(Part, frozen=True):
-    """The cube actions by the value of the game without a cube, for the player who decides."""
-
-    cube: int
-    counts: Annotated[dict[str, int], about("positions with each cube action")]
-    doubles_from: Annotated[Number | None, about("the least number with a right double")]
-    no_double_to: Annotated[Number | None, about("the largest number without a right double")]
-    takes_from: Annotated[Number | None, about("the least number with a right take")]
-    passes_to: Annotated[Number | None, about("the largest number with a right pass")]
-    error_bound: Bound
 
 
 class Cubed(Part, frozen=True):
@@ -414,8 +385,6 @@ class Solved(GameDocument, frozen=True, kw_only=True, tag="rollwise/solve/1"):
     @property
     def _worths(self) -> tuple[list[str], str]:
         """The result of each seat, and the proof of all."""
-        from rollwise.many.equilibrium import sure_text
-
         has_bound = isinstance(self.start_error_bound, UnsetType)
         bound = as_number(self.error_bound if has_bound else self.start_error_bound)
         numbers, worst = seats_text(self, bound)
@@ -424,8 +393,6 @@ class Solved(GameDocument, frozen=True, kw_only=True, tag="rollwise/solve/1"):
     @property
     def _gain(self) -> str:
         """The largest gain of a player by another policy."""
-        from rollwise.many.equilibrium import gain_text
-
         if self.unproved_states:
             return gain_text(math.inf, " by another policy")
         gain = bound_text(as_number(self.deviation_gain))
@@ -489,8 +456,7 @@ def solved_document(
         facts["win_probability"] = None if solution.gave_up else solution.win_probability
         facts["error_bound"] = solution.error_bound
         if not solution.gave_up:
-            form = FACTS_OF_FORMS.get(getattr(solution.game, "form", ""))
-            facts |= {} if form is None else form(solution)
+            facts |= _form_facts(solution)
         if solution.game is not None and solution.game.rest is not None:
             rest = solution.game.rest
             facts |= {"stops": rest.named(rest.proved)}
@@ -514,7 +480,7 @@ def _graph_facts(solution: Solution) -> dict[str, Any]:
     facts: dict[str, Any] = _sizes_before_throws(graph)
     facts |= {"components": len(graph.components), "start": state_fields(graph, 0)}
     facts["largest_component"] = graph.components.largest
-    facts["undecided"] = UNSET if solution.gave_up else int(solution.undecided.sum()) or UNSET
+    facts["undecided"] = None if solution.gave_up else int(solution.undecided.sum()) or None
     return facts | _run_facts(solution)
 
 
@@ -524,19 +490,19 @@ def _sizes_before_throws(graph: StateGraph) -> dict[str, int]:
     return sizes(graph) | {"states": graph.n_positions} | after
 
 
-def _average_facts(solution: Solution) -> dict[str, Any]:
-    from rollwise.answer.average import average_of
+def _form_facts(solution: Solution) -> dict[str, Any]:
+    """The further facts about a game in a form, by the word after ``as=``."""
+    game: Any = solution.game
+    form = getattr(game, "form", "")
+    if form == "average":
+        from rollwise.answer.average import average_of
 
-    average, bound = average_of(solution)
-    return {"average": average, "average_bound": bound}
-
-
-def _cube_facts(solution: Solution) -> dict[str, Cubed]:
+        average, bound = average_of(solution)
+        return {"average": average, "average_bound": bound}
+    if form != "cube":
+        return {}
     from rollwise.analysis.betting import effect_of_the_limit, match_table, windows
-    from rollwise.derive.cube import Cube
 
-    game = solution.game
-    assert isinstance(game, Cube)
     if game.match:
         table = match_table(solution)
         cube = Cubed(
@@ -554,13 +520,6 @@ def _cube_facts(solution: Solution) -> dict[str, Cubed]:
         windows=windows(solution),
     )
     return {"cube": cube}
-
-
-# The further facts about a game in a form, by the word after ``as=``.
-FACTS_OF_FORMS: dict[str, Callable[[Solution], dict[str, Any]]] = {
-    "average": _average_facts,
-    "cube": _cube_facts,
-}
 
 
 def _run_facts(solution: Solution) -> dict[str, Any]:
@@ -604,7 +563,7 @@ def _layers_facts(solution: Solution) -> dict[str, Any]:
     start = space.states[space.start].tolist()
     return {
         **sizes(space),
-        "throws_counted": False if space.has_throws else UNSET,
+        "throws_counted": False if space.has_throws else None,
         "keep": space.keep,
         "kept_states": len(solution),
         "layers": len(space.progress),
@@ -631,9 +590,9 @@ def _seats_facts(solution: Solution, others: OtherEquilibria | None) -> dict[str
         "ties": profile.ties,
         "unsettled": [state_fields(graph, state) for state in first.tolist()],
         "unsettled_components": len(profile.unsettled),
-        "unproved_states": len(profile.unproved) or UNSET,
+        "unproved_states": len(profile.unproved) or None,
         "timed_out": profile.timed_out,
-        "others": UNSET if others is None else _others(others),
+        "others": None if others is None else _others(others),
     }
 
 

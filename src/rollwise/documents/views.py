@@ -45,7 +45,8 @@ def _blocks(of: Any) -> Blocks:
     for kind in type(of).__mro__:
         name = f"{kind.__module__}.{kind.__qualname__}".removeprefix("rollwise.")
         if name in VIEWS:
-            return VIEWS[name](of)
+            view = VIEWS[name]
+            return _document(view, of) if isinstance(view, str) else view(of)
     return _fields(of)
 
 
@@ -76,7 +77,7 @@ def _game(of: Any) -> Blocks:
 def _findings(of: Any) -> Blocks:
     from rollwise.documents.games import Checked
 
-    return [of.game, *Checked.of(of).blocks()]
+    return [of.game, *Checked.from_result(of).blocks()]
 
 
 def _solution(of: Any) -> Blocks:
@@ -176,8 +177,9 @@ def _hidden(of: Any) -> Blocks:
     return answer_blocks(of)
 
 
-# By the module and the name of the class, without "rollwise.".
-VIEWS: dict[str, Callable[[Any], Blocks]] = {
+# By the module and the name of the class, without "rollwise.". A text names the function that makes
+# the document of a result.
+VIEWS: dict[str, str | Callable[[Any], Blocks]] = {
     "game.Game": _game,
     "analysis.findings.Report": _findings,
     "answer.solution.Solution": _solution,
@@ -190,37 +192,25 @@ VIEWS: dict[str, Callable[[Any], Blocks]] = {
     "answer.evaluation.Response": (
         lambda of: _document("answers.seats_response_document", of.graph, of)
     ),
-    "answer.verify.Verification": lambda of: _document("games.verification_document", of),
-    "analysis.balance.Balance": lambda of: _document("balance.balance_document", of),
+    "answer.verify.Verification": "games.verification_document",
+    "analysis.balance.Balance": "balance.balance_document",
     "analysis.contest.ContestSolution": _contest,
     "analysis.contest.BlindContest": (
         lambda of: _document("contests.blind_contest_document", of, 0.0)
     ),
     "analysis.distributions.Distribution": _distribution,
     "analysis.distributions.Distributions": lambda of: _distribution(of.of(0)),
-    "analysis.frontier.Frontier": (
-        lambda of: _document("optimal.frontier_document", of.subject, of)
-    ),
-    "analysis.handicap.Handicap": lambda of: _document("design.handicap_document", of.subject, of),
-    "analysis.length_range.LengthRange": (
-        lambda of: _document("played.length_document", of.subject, of)
-    ),
-    "analysis.many_dice.ManyDice": (
-        lambda of: _document("scores.many_dice_document", of.subject, of)
-    ),
+    "analysis.frontier.Frontier": "optimal.frontier_document",
+    "analysis.handicap.Handicap": "design.handicap_document",
+    "analysis.length_range.LengthRange": "design.length_document",
+    "analysis.many_dice.ManyDice": "scores.many_dice_document",
     "analysis.thumb.frontier.Frontier": _rules,
     "analysis.thumb.frontier.SeatsFrontier": lambda of: _rules(of.search),
     "hidden.answer.Answer": _hidden,
-    "hidden.files.Checked": lambda of: _document("hidden.checked_document", of),
+    "hidden.files.Checked": "hidden.checked_document",
     "learn.learned.Learned": _learned,
-    "simulate.match.Match": (lambda of: _document("simulated.match_document", of.subject, of)),
-    "simulate.tournament.Tournament": (
-        lambda of: _document("simulated.tournament_document", of.subject, of)
-    ),
-    "simulate.seats.Played": (
-        lambda of: _document("simulated.seats_match_document", of.subject, of)
-    ),
-    "simulate.seats.SeatsTournament": (
-        lambda of: _document("simulated.tournament_document", of.subject, of)
-    ),
+    "simulate.match.Match": "simulated.match_document",
+    "simulate.tournament.Tournament": "simulated.tournament_document",
+    "simulate.seats.Played": "simulated.seats_match_document",
+    "simulate.seats.SeatsTournament": "simulated.tournament_document",
 }

@@ -14,7 +14,7 @@ import random
 from bisect import bisect
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,31 +28,19 @@ from rollwise.hidden.reading import read
 from rollwise.hidden.regret import average_of
 from rollwise.hidden.tree import Tree, unfold
 from rollwise.hidden.whole import HiddenAnswer, proved
+from rollwise.numbers.meanings import Number, Record, Value, about
 
 LIMIT = 3_000_000  # histories, unless a limit is given
 MOST_CHOICES = 10_000  # of a game; a longer one counts as endless
 
 
-@dataclass(frozen=True)
-class Checkpoint:
-    """The average strategies after some games.
-
-    Attributes
-    ----------
-    games : int
-    low, high : float
-        Proved: the first strategy gets at least `low` against any opponent, and the second lets
-        the first player get at most `high`.
-    """
+class LearnedPoint(Record, frozen=True):
+    """The strategies after some games."""
 
     games: int
-    low: float
-    high: float
-
-    @property
-    def exploitability(self) -> float:
-        """What best responses of both players gain together, at most."""
-        return self.high - self.low
+    low: Annotated[Value, about("the first player gets at least this; proved")]
+    high: Annotated[Value, about("the second player allows at most this; proved")]
+    exploitability: Annotated[Number, about("high less low: 0 for optimal strategies")]
 
 
 class _Round:
@@ -206,10 +194,11 @@ class Learner:
                 place, mover, last = 0, 0, [0, 0]
         return payoff  # endless play is a draw
 
-    def checkpoint(self) -> Checkpoint:
+    def checkpoint(self) -> LearnedPoint:
         """The proved quality of the average strategies."""
         found = self.answer()
-        return Checkpoint(self.games, float(found.low), float(found.high))
+        low, high = float(found.low), float(found.high)
+        return LearnedPoint(self.games, low, high, high - low)
 
     def answer(self) -> HiddenAnswer:
         """The average strategies as an answer, with proved bounds."""
@@ -227,7 +216,7 @@ def learn(
     points: int = 10,
     max_states: int | None = None,
     progress: Progress = None,
-) -> tuple[HiddenAnswer, list[Checkpoint]]:
+) -> tuple[HiddenAnswer, list[LearnedPoint]]:
     """Learn a game, and look at the strategies along the way.
 
     Parameters
@@ -243,7 +232,7 @@ def learn(
     ------
     UsageError, RulesError, EndlessPlay, TooManyStates
     """
-    learner, curve = Learner(game, seed, max_states), list[Checkpoint]()
+    learner, curve = Learner(game, seed, max_states), list[LearnedPoint]()
     stops = sorted({max(games >> k, 1) for k in range(points)})
     for stop in stops:
         while learner.games < stop:

@@ -47,11 +47,19 @@ from rollwise.hooks import InWords
 from rollwise.kernels.chances import UNIT
 from rollwise.many.component import MARGIN, SAME, Component, equilibria_by_support
 from rollwise.many.finding import Found, find_profile
-from rollwise.many.proving import Ties, find_ties, means_after, prove_profile
+from rollwise.many.proving import find_ties, means_after, prove_profile
 from rollwise.many.seats import Stakes, build_seats, has_payoffs, seat_columns
 from rollwise.many.table import Table, table_of
+from rollwise.many.ties import SeatTies
 from rollwise.numbers.given import positive_number
-from rollwise.numbers.printed import Printed, column, how_many, in_common, percents, rounded_up
+from rollwise.numbers.printed import (
+    column,
+    gain_text,
+    how_many,
+    in_common,
+    percents,
+    sure_text,
+)
 from rollwise.numbers.randomness import check_seed
 from rollwise.numbers.shares import seat_names
 
@@ -324,7 +332,7 @@ class Equilibrium(SeatValues, InWords):
         return f"{what} {', '.join(numbers)} ({sure_text(self.error_bound, worst)})"
 
     @cached_property
-    def ties(self) -> Ties:
+    def ties(self) -> SeatTies:
         """Positions with several equally good actions for the mover, and their effects."""
         return find_ties(self)
 
@@ -436,18 +444,6 @@ def proved(
     return Equilibrium(
         *(graph, game, policy, *worth, tuple(profile.unsettled), spent), timed_out=profile.timed_out
     )
-
-
-def sure_text(bound: float, shown: Printed) -> str:
-    """The text of an error bound."""
-    return shown.sure if np.isfinite(bound) else "not certified: no bound was proved"
-
-
-def gain_text(gain: float, how: str = "") -> str:
-    """The bound on the gain, in words: ``no player gains more than 2e-15 by another policy``."""
-    if not np.isfinite(gain):
-        return f"the gain of a player{how} is unknown: no bound was proved"
-    return f"no player gains more than {rounded_up(gain)}{how}"
 
 
 def _stage(progress: Progress | None, name: str) -> Callable[[int, int], None] | None:

@@ -26,9 +26,8 @@ ties.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -41,7 +40,7 @@ from rollwise.kernels.jit import ONE, index, kernel
 from rollwise.many.alone import SeatGame, by_seat, in_order, places_of
 from rollwise.many.seats import Stakes
 from rollwise.many.table import look, table_of
-from rollwise.numbers.printed import how_many, percent, rounded, rounded_up
+from rollwise.many.ties import ROUNDING, SeatTies
 from rollwise.proofs.endless_play import require_ending
 
 if TYPE_CHECKING:
@@ -158,70 +157,7 @@ def prove_profile(
     return Proof(*(by_seat(places, found.pop(), players) for _ in Proof._fields))
 
 
-ROUNDING = 1e-12  # a range that is no wider is none
-
-
-@dataclass(frozen=True)
-class Ties:
-    """The ties of an equilibrium.
-
-    Attributes
-    ----------
-    positions : int
-        With several equally good actions for the mover.
-    mattering : int
-        Those of them with an effect on another seat.
-    largest : float
-        The largest change in the value of any seat by the choice in one of them.
-    lowest, highest : tuple of float
-        Value of each seat from the start over all ways to break them.
-    error_bound : float
-        Of each of these; proved.
-    """
-
-    positions: int
-    mattering: int
-    largest: float
-    lowest: tuple[float, ...]
-    highest: tuple[float, ...]
-    error_bound: float
-
-    @property
-    def width(self) -> float:
-        """Largest change in the value of any seat from the start."""
-        pairs = zip(self.lowest, self.highest, strict=True)
-        return max(high - low for low, high in pairs) + 2.0 * self.error_bound
-
-    @property
-    def matters(self) -> bool:
-        """Whether they change the value of any seat from the start."""
-        return self.width - 4.0 * self.error_bound > ROUNDING
-
-    def text(self, *, payoffs: bool) -> str:
-        """The ties and their effect from the start, in words."""
-        shown, scale, unit = (rounded, 1, "") if payoffs else (percent, 100, " %")
-        count = how_many(self.positions, "position")
-        text = f"in {count} several actions are equally good to the mover"
-        if self.mattering:
-            text += f"; in {self.mattering:,} another seat cares, by up to {shown(self.largest)}"
-        else:
-            text += ", and to all others"
-        if not math.isfinite(self.error_bound):
-            return f"{text}; their effect from the start is unknown: no bound was proved"
-        if not self.matters:
-            most = f"{rounded_up(scale * self.width)}{unit}"
-            return f"{text}; from the start they change at most {most} (proved)"
-        ranges = ", ".join(
-            f"seat {seat} {shown(low)} to {shown(high)}"
-            for seat, (low, high) in enumerate(zip(self.lowest, self.highest, strict=True), 1)
-        )
-        return (
-            f"{text}; over all ways to choose there each seat has from the start: {ranges} "
-            f"(certified ± {rounded_up(scale * self.error_bound)}{unit} before rounding)"
-        )
-
-
-def find_ties(equilibrium: Equilibrium) -> Ties:
+def find_ties(equilibrium: Equilibrium) -> SeatTies:
     """The ties of an equilibrium, and their effect."""
     graph, stakes = equilibrium.graph, Stakes.of(equilibrium.graph)
     values = stakes.units(equilibrium.values)
@@ -234,10 +170,10 @@ def find_ties(equilibrium: Equilibrium) -> Ties:
     positions = len(np.unique(graph.action_state[tied]))
     if not positions:
         own = equilibrium.worth
-        return Ties(0, 0, 0.0, own, own, equilibrium.error_bound)
+        return SeatTies(0, 0, 0.0, own, own, equilibrium.error_bound)
     mattering = int(np.count_nonzero(spread > ROUNDING))
     (low, off), (high, room) = _range(graph, probability, tied)
-    return Ties(
+    return SeatTies(
         positions,
         mattering,
         float(stakes.span) * float(spread.max()) if mattering else 0.0,

@@ -79,6 +79,18 @@ class Printed(NamedTuple):
         return f"certified ± {self.error}"
 
 
+def sure_text(bound: float, shown: Printed) -> str:
+    """The proof of the results of several players, of which `shown` has the largest bound."""
+    return shown.sure if math.isfinite(bound) else "not certified: no bound was proved"
+
+
+def gain_text(gain: float, how: str = "") -> str:
+    """The bound on the gain, in words: ``no player gains more than 2e-15 by another policy``."""
+    if not math.isfinite(gain):
+        return f"the gain of a player{how} is unknown: no bound was proved"
+    return f"no player gains more than {rounded_up(gain)}{how}"
+
+
 def how_many(n: int, one: str, many: str = "") -> str:
     """So many things: ``"1 state"`` and ``"6,897 states"``, ``"1 die"`` and ``"2 dice"``."""
     return f"{n:,} {one if n == 1 else many or one + 's'}"
@@ -115,17 +127,15 @@ def in_runs(numbers: Iterable[int]) -> str:
     return ", ".join(short)
 
 
-def certified(value: Known, bound: Known, *, sign: bool = False) -> Printed:
+def certified(value: Known, bound: Known) -> Printed:
     """A number with its proven error bound.
 
     Parameters
     ----------
     value, bound : float or Decimal
         If computed from doubles, as Decimals without rounding (see `scaled`).
-    sign : bool
-        Whether positive numbers get a sign too.
     """
-    return column([value], [bound], sign=sign)[0]
+    return column([value], [bound])[0]
 
 
 def _exactly(values: Iterable[Known], bounds: Bounds) -> tuple[list[Decimal], list[Decimal]]:
@@ -137,7 +147,13 @@ def _exactly(values: Iterable[Known], bounds: Bounds) -> tuple[list[Decimal], li
 
 
 def column(values: Iterable[Known], bounds: Bounds, *, sign: bool = False) -> list[Printed]:
-    """Certified numbers for a column, all ending at the same digit."""
+    """Certified numbers for a column, all ending at the same digit.
+
+    Parameters
+    ----------
+    sign : bool
+        Whether positive numbers get a sign too.
+    """
     with localcontext(EXACT):
         exact, off = _exactly(values, bounds)
         finite = [bound for bound in off if bound.is_finite()]
@@ -294,15 +310,15 @@ def between(low: Number, high: Number, digits: int = 10) -> tuple[str, str]:
     )
 
 
-def estimated(mean: float, error: float, *, sign: bool = False) -> Printed:
+def estimated(mean: float, error: float) -> Printed:
     """An estimate and its standard error, in two digits; the estimate ends at the same digit."""
     if not math.isfinite(mean) or not math.isfinite(error):
-        return Printed(f"{mean:{'+' if sign else ''}g}", str(error))
+        return Printed(f"{mean:g}", str(error))
     with localcontext(EXACT):
         shown = Decimal(f"{error:.1e}")
         exponent = shown.adjusted() - 1 if shown else -6
         number = Decimal(mean).quantize(Decimal(1).scaleb(exponent))
-        return Printed(_text(number, sign), _text(shown) if shown else "0")
+        return Printed(_text(number), _text(shown) if shown else "0")
 
 
 def estimated_chance(mean: float, error: float) -> Printed:

@@ -13,7 +13,7 @@ from rollwise.analysis.thumb.frontier import find_seats_rules
 from rollwise.answer.advice import advise
 from rollwise.answer.evaluation import evaluate_seats, respond_to
 from rollwise.answer.references import Policies
-from rollwise.documents.learned import seats_thumb_document
+from rollwise.documents.learned import thumb_document
 from rollwise.documents.model import Rows, html_of
 from rollwise.documents.solved import solved_document
 from rollwise.errors import UsageError
@@ -130,7 +130,7 @@ def rule(facts: Facts) -> str:
     )
     if not found.rules:
         return ""
-    document = seats_thumb_document(facts.solution.graph, found)
+    document = thumb_document(facts.solution.graph, found)
     return (
         f"<div class='rule'><p>{html.escape(found.rules[-1].text)}</p></div>\n"
         f"{html_of(document.blocks())}"

@@ -335,12 +335,12 @@ class Narrator:
         rows = [end for end in ends if end is not None]
         if rows and self.graph.players > 1:
             fields, seen = taken.state.fields, self.seen_by_next
-            turned = tuple(rows[0][k] if k >= 0 else x for k, x in zip(seen, rows[0], strict=True))
-            if _far(turned, fields, seen) < _far(rows[0], fields, seen):
-                ends = [
-                    end and tuple(end[k] if k >= 0 else x for k, x in zip(seen, end, strict=True))
-                    for end in ends
-                ]
+
+            def turned(row: tuple[int, ...]) -> tuple[int, ...]:
+                return tuple(row[k] if k >= 0 else x for k, x in zip(seen, row, strict=True))
+
+            if _far(turned(rows[0]), fields, seen) < _far(rows[0], fields, seen):
+                ends = [end and turned(end) for end in ends]
         return ends
 
     def _row_at_end(self, end: Any) -> tuple[int, ...]:

@@ -23,8 +23,12 @@ from rollwise.cli.printing import end_if, place_line, render
 from rollwise.cli.progress import Progress
 from rollwise.cli.streams import ASKED
 from rollwise.documents.balance import balance_document
-from rollwise.documents.design import difference_document, handicap_document
-from rollwise.documents.played import length_document, within_document
+from rollwise.documents.design import (
+    difference_document,
+    handicap_document,
+    length_document,
+    within_document,
+)
 from rollwise.errors import ParameterError, UsageError
 from rollwise.game import has_many
 from rollwise.games import create, find
@@ -62,7 +66,7 @@ def balance(
     chosen = read_game(game, parameters)
     tell_of_cycles(chosen)
     with Progress() as progress:
-        policies = policies_of(chosen, progress, any_players=True)
+        policies = policies_of(chosen, progress)
         figures = find_balance(policies, evaluations=evaluations, seed=seed, progress=progress)
     document = balance_document(figures)
     if out is not None:
@@ -188,9 +192,9 @@ def handicap(
     except ValueError:
         raise UsageError(f"--points {points}: a head start is a whole number") from None
     with Progress() as progress:
-        policies = policies_of(chosen, progress, any_players=True)
+        policies = policies_of(chosen, progress)
         starts = find_handicap(policies, field, numbers, policy, against)
-    render(handicap_document(policies.graph, starts))
+    render(handicap_document(starts))
 
 
 @app.command("tune")
@@ -310,7 +314,7 @@ def length(
             )
         else:
             lengths = _found(chosen, policy, progress)
-    render(length_document(chosen, lengths))
+    render(length_document(lengths))
     unsettled = " and ".join(
         lengths.words(one) for one in lengths.lengths if one.unsettled is not None
     )
@@ -326,7 +330,7 @@ def _print_within(game: Game, policy: str, turns: int, best: bool) -> None:
     from rollwise.graph.policies import ties_in_play
 
     with Progress() as progress:
-        policies = policies_of(game, any_players=True)
+        policies = policies_of(game)
         graph, plans = policies.graph, [policies.find(name) for name in names_in(policy)]
         curve = within(graph, plans, turns, best=best, progress=progress)
     ties = ties_in_play(graph, *plans) if graph.players < 3 else None

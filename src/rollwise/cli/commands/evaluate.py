@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from msgspec.structs import replace
 
-from rollwise.cli.apart import answered_apart
 from rollwise.cli.app import app
 from rollwise.cli.common import (
     policies_of,
@@ -27,6 +26,7 @@ from rollwise.cli.options import (
     ParametersArgument,
     PolicyOption,
     PositionOption,
+    answered_apart,
     check_history_path,
     print_sweep,
     typed_settings,
@@ -115,7 +115,10 @@ def evaluate(
                    with an option of it).
     --table        The value of the policy in each position, a row each.
     """
-    _check_rows(table, state, where=where, out=out, csv=csv)
+    if table:
+        refuse("is one position, and --table has all; --where picks some", state=state)
+    else:
+        refuse("goes with --table", where=where, out=out, csv=csv)
     form = form_of(out, csv=csv)
     from rollwise.answer.evaluation import ties_between
     from rollwise.methods.result import Status
@@ -214,14 +217,6 @@ def _evaluated(
     return found.graph, s, mine, theirs, found
 
 
-def _check_rows(table: bool, state: str | None, **rows: Any) -> None:
-    """Refuse the options of rows without rows, and one position with rows for all."""
-    if table:
-        refuse("is one position, and --table has all; --where picks some", state=state)
-    else:
-        refuse("goes with --table", **rows)
-
-
 def _rows(
     game: Game,
     graph: StateGraph,
@@ -299,7 +294,7 @@ def _tell_seats(
 
     policy, against = names
     with Progress() as progress:
-        policies = policies_of(game, progress, any_players=True)
+        policies = policies_of(game, progress)
         graph, seated = policies.graph, [policies.find(name) for name in names_in(policy)]
         state = None if position is None else graph.find(position)
         if against is not None:
@@ -357,7 +352,7 @@ def _print_response_of_seats(game: Game, to: str, position: dict[str, Any] | Non
     from rollwise.answer.evaluation import ADVERSARIES, ALLIES, respond_to, respond_to_all
 
     with Progress() as progress:
-        policies = policies_of(game, progress, any_players=True)
+        policies = policies_of(game, progress)
         policy = None if to in (ADVERSARIES, ALLIES) else policies.find(to)
     state = None if position is None else policies.graph.find(position)
     if policy is None:

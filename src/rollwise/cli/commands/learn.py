@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from rollwise.cli import streams
-from rollwise.cli.apart import answered_apart
 from rollwise.cli.app import app
 from rollwise.cli.common import (
     Workers,
@@ -18,14 +17,13 @@ from rollwise.cli.common import (
     refuse_with_seats,
     tell_of_cycles,
 )
-from rollwise.cli.options import GameArgument, ParametersArgument, WorkersOption
+from rollwise.cli.options import GameArgument, ParametersArgument, WorkersOption, answered_apart
 from rollwise.cli.printing import check_file, end_if, place_line, render, write_policy, write_rule
 from rollwise.cli.progress import Progress
 from rollwise.cli.streams import ASKED
 from rollwise.documents.learned import (
     learned_document,
     learned_seats_document,
-    seats_thumb_document,
     thumb_document,
 )
 from rollwise.errors import UsageError
@@ -276,12 +274,8 @@ def thumb(
         rule, text = search.rules[-1].rule, found.rules[-1].text
         typer.echo(python_source(rule, graph, chosen, text))
     else:
-        if has_many(chosen):
-            document = seats_thumb_document(graph, found)
-        else:
-            is_average = chosen.made_from.objective == "average"
-            document = thumb_document(graph, found, is_average=is_average)
-        render(document, *written)
+        is_average = chosen.made_from.objective == "average"
+        render(thumb_document(graph, found, is_average=is_average), *written)
     end_if(search.stopped, "stopped; these are the rules found so far", 130)
 
 

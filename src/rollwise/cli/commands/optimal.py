@@ -168,7 +168,7 @@ def distribution(
         refuse(why, simulate=simulate or None, exact=exact, csv=csv, given=given)
         _print_reach(chosen, reach)
         return
-    policies = policies_of(chosen, any_players=True)
+    policies = policies_of(chosen)
     graph = policies.graph
     place = 0 if state is None else graph.find(read_state(state, chosen))
     entries = []
@@ -319,4 +319,4 @@ def frontier(
         solution = policies_of(chosen).solution
         progress("the frontier", 0, None)
         corners = find_frontier(solution, aim)
-    render(frontier_document(solution.graph, corners))
+    render(frontier_document(corners))

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rollwise.cli import streams
-from rollwise.cli.apart import answered_apart
 from rollwise.cli.app import app
 from rollwise.cli.common import (
     file_stem,
     read_game,
     read_state,
     refuse,
-    solve_or_load,
     solve_or_open,
     tell_of_cycles,
 )
@@ -24,6 +22,7 @@ from rollwise.cli.options import (
     GameArgument,
     LoadOption,
     ParametersArgument,
+    answered_apart,
     complete_parameter,
     typed_settings,
 )
@@ -173,7 +172,7 @@ def report(
     chosen = read_game(game, parameters)
     place = Path(f"{file_stem(chosen)}-report.html") if out is None else out
     check_file("--out", place, ".html", silent=".htm")
-    if answered_apart(chosen, "report", place, load, rules=rules):
+    if answered_apart(chosen, "write_page", place, load, False, rules=rules):
         return
     require_plotly()
     from rollwise.report import write_report
@@ -201,12 +200,12 @@ def page(
     chosen = read_game(game, parameters)
     place = Path(f"{file_stem(chosen)}.html") if out is None else out
     check_file("--out", place, ".html", silent=".htm")
-    if answered_apart(chosen, "page", place, load, policy=policy):
+    if answered_apart(chosen, "write_page", place, load, True, policy=policy):
         return
     from rollwise.page import too_large, write_page
 
     try:
-        solution = solve_or_load(chosen, load)
+        solution = solve_or_open(chosen, load, by_layers=False).whole()
     except TooManyStates as error:
         if ASKED.max_states is not None:
             raise
@@ -261,7 +260,7 @@ def export(
     check_place(out)
     chosen = read_game(game, parameters, any_target=True)
     check_players(to, title_of(chosen.name, chosen.parameters), chosen.players, against)
-    solution = solve_or_load(chosen, load)
+    solution = solve_or_open(chosen, load, by_layers=False).whole()
     graph, kind = solution.graph, {"program": program} if program else {}
     if to == "json" and out is None and (size := json_bytes(solution)) > MUCH:
         raise UsageError(

@@ -14,10 +14,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from rollwise.cli.apart import answered_apart
 from rollwise.cli.app import app
-from rollwise.cli.common import lay_table, refuse, require_target, split_words, tell_of_cycles
-from rollwise.cli.options import LoadOption, OptionalGameArgument, ParametersArgument
+from rollwise.cli.common import (
+    lay_table,
+    refuse,
+    require_target,
+    split_words,
+    tell_of_cycles,
+)
+from rollwise.cli.options import (
+    LoadOption,
+    OptionalGameArgument,
+    ParametersArgument,
+    answered_apart,
+)
 from rollwise.cli.printing import print_json
 from rollwise.cli.streams import ASKED, system_error
 from rollwise.cli.terminal_game import (
@@ -136,14 +146,11 @@ def play(
 
 
 def _check_choices(*, coach: str, seat: str | None, dice: str | None, games: int | None) -> None:
-    from rollwise.coach.session import Speaks
-
     if dice not in (None, "here", "by-hand"):
         raise UsageError(f"--dice is {dice!r}; it must be here or by-hand")
     if seat == "alternate" and games is None:
         raise UsageError("--seats alternate goes with --games N")
-    if coach not in list(Speaks):
-        raise UsageError(f"--coach is {coach!r}; it must be {', '.join(Speaks)}")
+    Speaks(coach)  # which raises the error of another word
 
 
 def named_policy(table: Table, name: str) -> Policy | str | None:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from rollwise.cli.apart import answered_apart
 from rollwise.cli.app import app
 from rollwise.cli.common import (
     read_game,
@@ -23,6 +22,7 @@ from rollwise.cli.options import (
     MaybeMethodOption,
     ParametersArgument,
     SetOption,
+    answered_apart,
     method_options,
     tell_unfinished,
 )

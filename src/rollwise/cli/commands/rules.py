@@ -10,13 +10,20 @@ from typing import Annotated, Any
 
 import typer
 
-from rollwise.cli.apart import answered_apart
 from rollwise.cli.app import app
-from rollwise.cli.common import Words, policies_of, read_game, read_mode, refuse, split_words
+from rollwise.cli.common import (
+    Words,
+    policies_of,
+    read_game,
+    read_mode,
+    refuse,
+    split_words,
+)
 from rollwise.cli.options import (
     GameArgument,
     ModeOption,
     ParametersArgument,
+    answered_apart,
     method_options,
 )
 from rollwise.cli.printing import end_if, render
@@ -81,7 +88,7 @@ def check(
             return
         with Progress() as progress:
             report = check_game(chosen, max_states=ASKED.max_states, progress=progress)
-    render(Checked.of(report))
+    render(Checked.from_result(report))
     if not report.passed:
         raise typer.Exit(1)
 
@@ -287,7 +294,7 @@ def certify(
         raise UsageError(f"--claim is {claim}; it must be a number from 0 on")
     chosen = read_game(game, parameters)
     with Progress() as progress:
-        policies = policies_of(chosen, progress, any_players=True)
+        policies = policies_of(chosen, progress)
         if values is not None:
             distance = distance_of_values(policies, values)
         else:

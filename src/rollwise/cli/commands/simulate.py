@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rollwise.cli.apart import answered_apart
 from rollwise.cli.app import app
 from rollwise.cli.common import (
     Workers,
@@ -26,6 +25,7 @@ from rollwise.cli.options import (
     OptionalPolicyOption,
     ParametersArgument,
     WorkersOption,
+    answered_apart,
 )
 from rollwise.cli.printing import end_if, render
 from rollwise.cli.progress import Progress
@@ -121,14 +121,14 @@ def simulate(
         _tell(policies, seated, tell, seed)
     elif by_seat:
         played = play(policies, seated, games=number, seed=seed, exact=exact)
-        render(seats_match_document(graph, played))
+        render(seats_match_document(played))
     else:
-        _show(match, graph)
+        _show(match)
 
 
-def _show(match: Match, game: Game | StateGraph) -> None:
+def _show(match: Match) -> None:
     """Print a match. Ctrl-C has ended it if there are fewer games than asked for."""
-    render(match_document(game, match))
+    render(match_document(match))
     end_if(match.games < match.asked, "stopped; these are the games played so far", 130)
 
 
@@ -173,7 +173,7 @@ def _of_large(
             answer=lambda: kept.solve_by_layers(game, load, progress=progress),
             progress=progress,
         )
-    _show(match, game)
+    _show(match)
 
 
 def _played(
@@ -236,8 +236,7 @@ def tournament(
     if has_many(chosen):
         refuse_with_seats(chosen, workers=workers)
     with Progress() as progress:
-        policies_by_name = policies_of(chosen, progress, any_players=True)
-        graph = policies_by_name.graph
+        policies_by_name = policies_of(chosen, progress)
         entered = [policies_by_name.find(name) for name in names]
         with team.cluster_pool() as pool:
             results = play(
@@ -250,16 +249,10 @@ def tournament(
                 progress=progress,
                 pool=pool,
             )
-    if results.exact:
-        _tell_without_effect(games, team.number, seed)
-    render(tournament_document(graph, results))
-
-
-def _tell_without_effect(*given: int | None) -> None:
-    """Tell of options for simulated games, where all results are exact."""
-    if any(number is not None for number in given):
+    if results.exact and any(number is not None for number in (games, team.number, seed)):
         typer.echo(
             "rollwise: no game was simulated, so --games, --seed and --workers have no effect; "
             "--no-exact simulates",
             err=True,
         )
+    render(tournament_document(results))

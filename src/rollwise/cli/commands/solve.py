@@ -11,9 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from rollwise.cli.apart import answered_apart
 from rollwise.cli.app import app
-from rollwise.cli.common import Workers, read_game, read_mode, refuse, refuse_with_seats
+from rollwise.cli.common import (
+    Workers,
+    read_game,
+    read_mode,
+    refuse,
+    refuse_with_seats,
+)
 from rollwise.cli.options import (
     GameArgument,
     HistoryOption,
@@ -22,6 +27,7 @@ from rollwise.cli.options import (
     ParametersArgument,
     SetOption,
     WorkersOption,
+    answered_apart,
     check_history_path,
     method_options,
     tell_unfinished,
@@ -276,12 +282,12 @@ def _names_that_differ(solution: Solution) -> list[str]:
 
 
 @contextlib.contextmanager
-def removed_if_empty(folder: Path, is_new: bool) -> Iterator[None]:
+def removed_if_empty(folder: Path | None, is_new: bool) -> Iterator[None]:
     """Remove a new folder if an error leaves it empty."""
     try:
         yield
     except RollwiseError:
-        if is_new and not any(folder.iterdir()):
+        if folder is not None and is_new and not any(folder.iterdir()):
             folder.rmdir()
         raise
 
@@ -316,11 +322,7 @@ def print_layers(
                 "is a folder, where each layer is kept when it is proved"
             ) from None
     with Progress() as progress:
-        if keep == START:
-            solution = solve_by_layers(
-                game, max_states=ASKED.max_states, progress=progress, keep=keep
-            )
-        elif save is None:
+        if keep != START and save is None:
             solution = kept.solve_by_layers(game, max_states=ASKED.max_states, progress=progress)
         else:
             with removed_if_empty(save, made), workers.processes() as pool:
@@ -328,6 +330,7 @@ def print_layers(
                     game,
                     max_states=ASKED.max_states,
                     save=save,
+                    keep=keep,
                     resume=resume,
                     progress=progress,
                     pool=pool,
@@ -349,31 +352,24 @@ def print_contest(kind: type[Game], values: Mapping[str, str]) -> None:
     values : mapping
         Parameters as typed: those of the game, and ``as=contest`` with its own, or ``as=blind``.
     """
-    from rollwise.analysis.contest import Contest, solve_contest
+    from rollwise.analysis.contest import Contest, solve_blind_contest, solve_contest
     from rollwise.analysis.second_aims import first_share
     from rollwise.answer.optimal_set import OptimalSet
     from rollwise.answer.solve import solve_whole
     from rollwise.derive.forms import BLIND, split_form
-    from rollwise.documents.contests import contest_document
+    from rollwise.documents.contests import blind_contest_document, contest_document
 
     inner, own = split_form(kind, values)
     game = create(kind, inner)
     if values["as"] == BLIND:
-        return _print_blind_contest(game)
+        blind = _timed(lambda: solve_blind_contest(game))
+        return render(blind_contest_document(*blind))
     contest = Contest(game, **own)
     solved, seconds = _timed(lambda: solve_contest(contest))
     solution = solve_whole(game)
     for_mean = solve_contest(contest, {0: solution.policy})
     shares = OptimalSet.of(solution).range(first_share(for_mean))
     render(contest_document(solved, for_mean, shares, seconds))
-
-
-def _print_blind_contest(game: Game) -> None:
-    """Solve a contest of two with hidden scores, and print it."""
-    from rollwise.analysis.contest import solve_blind_contest
-    from rollwise.documents.contests import blind_contest_document
-
-    render(blind_contest_document(*_timed(lambda: solve_blind_contest(game))))
 
 
 def _timed(solve_it: Callable[[], Any]) -> tuple[Any, float]:

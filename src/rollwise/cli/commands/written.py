@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from rollwise.coach.review import Drill
     from rollwise.coach.session import Session
     from rollwise.coach.table import Table
-    from rollwise.documents.played import Figures
     from rollwise.game import Game
 
 
@@ -213,7 +212,7 @@ def many_dice(
     if csv:
         streams.write(rows.write_csv())
     else:
-        render(many_dice_document(chosen, scores))
+        render(many_dice_document(scores))
 
 
 FileArgument = Annotated[
@@ -298,21 +297,22 @@ def drill(
 
 def _ask(drill: Drill) -> None:
     """Ask, and tell the tally at the end."""
-    from rollwise.documents.played import Figures
-
     if drill.is_over:
         return typer.echo("no mistakes, and so no positions to drill")
     positions = how_many(len(drill.waiting), "position")
     typer.echo(f"{drill.table.graph.title}: {positions}; quit ends it")
     try:
-        _ask_until_over(drill, Figures.of(drill.table.solution))
+        _ask_until_over(drill)
     finally:  # also after Ctrl-C
         typer.echo(f"{drill.right} right, {drill.wrong} wrong, {len(drill.waiting)} left")
 
 
-def _ask_until_over(drill: Drill, figures: Figures) -> None:
+def _ask_until_over(drill: Drill) -> None:
     """Ask until all is right, or the player quits."""
+    from rollwise.documents.played import Figures
+
     table = drill.table
+    figures = Figures.of(table.solution)
     while not drill.is_over:
         state = drill.waiting[0].state
         board = table.narrator.board(state)
