@@ -26,7 +26,7 @@ from rollwise.hidden.answer import TreeAnswer
 from rollwise.hidden.positions import Positions, named_fields
 from rollwise.hidden.reading import read
 from rollwise.hidden.whole import HiddenAnswer
-from rollwise.page import HIDDEN_MODULES, assembled
+from rollwise.page import assembled
 from rollwise.page.document import (
     MADE_BY,
     about_policy,
@@ -72,7 +72,7 @@ def page_of(answer: Answer, blocks: Iterable[str | Rows]) -> str:
     """
     known = json.dumps(data_of(answer, blocks), ensure_ascii=False, separators=(",", ":"))
     title = answer.positions.title
-    return assembled(answer.game.heading, title, known.encode(), HIDDEN_MODULES)
+    return assembled(answer.game.heading, title, known.encode(), "hidden")
 
 
 def require_size(positions: Positions) -> None:
