@@ -116,8 +116,8 @@ def document(
     rests_on_ties = losses_rest_on_ties(by_rules, policies)
     found, failed = _policies(by_rules, policies)
     narrator = Narrator(graph, solution.game)
-    words = words_of(narrator, small, progress)
-    parts |= words.parts
+    words, of_words = words_of(narrator, small, progress)
+    parts |= of_words
     players: list[dict[str, Any]] = []
     for name, about, policy in found:
         if progress is not None:
@@ -141,16 +141,7 @@ def document(
         "losses_rest_on_ties": rests_on_ties,
         "shares": shares,
         "scores": [list(one) for one in score_bins(solution)],
-        "texts": words.texts,
-        "dice": words.dice,
-        "faces": words.faces,
-        "values": words.values,
-        "sets": words.sets,
-        "deeds": words.deeds,
-        "told": words.told,
-        "tells_after": words.tells_after,
-        "board": words.board,
-        "n_ends": words.n_ends,
+        **words,
         "seen_by_next": _seen_by_next(solution),
         "is_open": False,
         "api": api,

@@ -515,11 +515,7 @@ export class Game extends Seats {
       return weights.indexOf(Math.max(...weights));
     }
     if (this.parts["policy optimal"]) return this.policy("optimal", s);
-    this.#lookAhead(s);
-    const { sign, best_below: below } = this.head;
-    const worth = this.menu(s).map((_, i) => sign * this.#ahead(s, i));
-    const most = Math.max(...worth);
-    return worth.findIndex((value) => most - value <= below);
+    return this.choices(s).findIndex(({ isBest }) => isBest);
   }
 
   // The place of the action of a named policy, where it doesn't mix.
