@@ -135,7 +135,7 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
         The mapping computes its entries on demand. It raises EndlessPlay at an opponent's turn
         without an end.
         """
-        return Transitions.of(self.arena, self.illegal_reward)
+        return _transitions(self.arena, self.illegal_reward)
 
     @property
     def initial_state_distrib(self) -> NDArray[np.float64]:
@@ -290,11 +290,6 @@ class Transitions(Mapping[int, dict[int, list[Row]]]):
         ends = arena.graph.ending_payoffs
         self._payoffs = np.unique(np.concatenate([ends, -ends]))
         self._turns: dict[int, dict[int, Reached]] = {}
-
-    @classmethod
-    def of(cls, arena: Arena, illegal_reward: float) -> Transitions:
-        """The table of an arena, kept."""
-        return _kept(arena, illegal_reward)
 
     def __len__(self) -> int:
         return self.over + 1
@@ -478,6 +473,4 @@ def _visits(
     return np.asarray(spsolve((identity(n) - transposed).tocsc(), first))
 
 
-@lru_cache(maxsize=16)
-def _kept(arena: Arena, illegal_reward: float) -> Transitions:
-    return Transitions(arena, illegal_reward)
+_transitions = lru_cache(maxsize=16)(Transitions)
