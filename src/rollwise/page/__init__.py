@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
-import importlib.resources
 import json
 import re
 import zlib
@@ -23,6 +22,7 @@ from rollwise.errors import UsageError, spelled
 from rollwise.machine.atomic_files import HtmlPage
 from rollwise.page.document import Api, OpenFacts, document, open_document
 from rollwise.page.words import Progress
+from rollwise.plot.pages import resource
 
 MOST_BYTES = 1_000_000  # of a page
 MOST_OUTCOMES = 8_000_000  # of a game packed to measure its page
@@ -146,7 +146,7 @@ def assembled(
         "script_hash": _hash(code),
     }
     parts["loader_hash"] = _hash(parts["loader"])
-    return re.sub(r"\{\{(\w+)\}\}", lambda name: parts[name[1]], _read("page.html"))
+    return re.sub(r"\{\{(\w+)\}\}", lambda name: parts[name[1]], resource("page", "page.html"))
 
 
 def _in_short(title: str) -> str:
@@ -177,7 +177,9 @@ def write_page(
 @cache
 def _modules(main: str) -> tuple[str, ...]:
     """A module of the page after all that it imports."""
-    imported = re.findall(r'^import .* from "\./(\w+)\.js";$', _read(f"{main}.js"), re.MULTILINE)
+    imported = re.findall(
+        r'^import .* from "\./(\w+)\.js";$', resource("page", f"{main}.js"), re.MULTILINE
+    )
     return (*dict.fromkeys(name for other in imported for name in _modules(other)), main)
 
 
@@ -185,7 +187,7 @@ def script(main: str = "main") -> str:
     """A module of the page and all that it imports, without imports, exports, comments, indents."""
     parts = []
     for name in _modules(main):
-        source = _read(f"{name}.js")
+        source = resource("page", f"{name}.js")
         source = re.sub(r"^import [^;]*;\n", "", source, flags=re.MULTILINE)
         source = re.sub(r"^\s*//.*\n|^\s+", "", source, flags=re.MULTILINE)
         parts.append(re.sub(r"^export ", "", source, flags=re.MULTILINE))
@@ -194,11 +196,7 @@ def script(main: str = "main") -> str:
 
 def style() -> str:
     """The style sheet without comments and indents; the script applies it."""
-    return re.sub(r"/\*.*?\*/|\s*\n\s*", "", _read("page.css"), flags=re.DOTALL)
-
-
-def _read(name: str) -> str:
-    return importlib.resources.files("rollwise.page").joinpath(name).read_text(encoding="utf-8")
+    return re.sub(r"/\*.*?\*/|\s*\n\s*", "", resource("page", "page.css"), flags=re.DOTALL)
 
 
 def deflated(content: bytes) -> str:

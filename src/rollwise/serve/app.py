@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import html
-import importlib.resources
 import json
 import re
 import time
@@ -29,6 +28,7 @@ from rollwise.errors import ParameterError, RollwiseError, UnknownGame, UsageErr
 from rollwise.game import Game
 from rollwise.graph.typed import read_numbers
 from rollwise.parameters import read_values, typed
+from rollwise.plot.pages import resource, shell
 from rollwise.serve.workers import (
     Busy,
     Failed,
@@ -101,10 +101,10 @@ class Connections:
             next(iter(self.waiting), new).abort()
 
 
-class Watched(Connection, asyncio.Protocol):
+class Watched(Connection):
     """A connection with a limit on idle time; its inner protocol does all else."""
 
-    inner: Any
+    inner: Any = None
 
     def __init__(self, all_of_them: Connections) -> None:
         self._all = all_of_them
@@ -147,18 +147,8 @@ class Watched(Connection, asyncio.Protocol):
             self._transport = None
             self._all.of_address -= Counter([self.address])
 
-    def data_received(self, data: bytes) -> None:
-        self.inner.data_received(data)
-
-    def eof_received(self) -> bool | None:
-        kept: bool | None = self.inner.eof_received()
-        return kept
-
-    def pause_writing(self) -> None:
-        self.inner.pause_writing()
-
-    def resume_writing(self) -> None:
-        self.inner.resume_writing()
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
 
 
 MOST_BODY = 16_384  # bytes
@@ -312,9 +302,9 @@ def make_app(
             Route("/", _file("index.html", "text/html")),
             Route("/serve.js", _file("serve.js", "text/javascript")),
             Route("/serve.css", _file("serve.css", "text/css")),
-            Route("/page.css", _file("page.css", "text/css", "rollwise.page")),
+            Route("/page.css", _file("page.css", "text/css", "page")),
             *(
-                Route(f"/{name}.js", _file(f"{name}.js", "text/javascript", "rollwise.page"))
+                Route(f"/{name}.js", _file(f"{name}.js", "text/javascript", "page"))
                 for name in ("board", "dom", "strings")
             ),
             Route("/api/games", site.games),
@@ -591,10 +581,8 @@ def _number(text: str, what: str) -> int:
     return int(text)
 
 
-def _file(
-    name: str, kind: str, room: str = "rollwise.serve"
-) -> Callable[[Request], Awaitable[Response]]:
-    text = importlib.resources.files(room).joinpath(name).read_text(encoding="utf-8")
+def _file(name: str, kind: str, room: str = "serve") -> Callable[[Request], Awaitable[Response]]:
+    text = resource(room, name)
 
     async def answer(request: Request) -> Response:
         return Response(text, media_type=kind)
@@ -651,14 +639,9 @@ def _with_home(request: Request, page: str) -> str:
 
 def _shell(request: Request, title: str, body: str) -> str:
     """A small page in the style of the start page."""
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<link rel="icon" href="data:,">\n<link rel="stylesheet" href="/page.css">\n'
-        f'<link rel="stylesheet" href="/serve.css">\n<title>{html.escape(title)}</title>\n'
-        f"</head>\n<body>\n<header>{_home(request)}<h1>{html.escape(title)}</h1></header>\n"
-        f"<main>{body}</main>\n</body>\n</html>\n"
-    )
+    styles = (f'<link rel="stylesheet" href="/{name}.css">\n' for name in ("page", "serve"))
+    header = f"<header>{_home(request)}<h1>{html.escape(title)}</h1></header>"
+    return shell(title, "".join(styles), f"{header}\n<main>{body}</main>")
 
 
 def _table_body(

@@ -5,7 +5,6 @@ Its first line of input names the game. It ends at the end of its input, even wh
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import queue
@@ -242,7 +241,7 @@ def _map(answer: Any, question: Mapping[str, Any]) -> str:
     named = place["state"]
     axes = _axes(part.graph.title, list(named), question)
     at = list(named.values())
-    sets = _sets(answer, named)
+    sets = _sets(answer)
     if answer.is_whole:
         kept = answer.graph.positions
         columns = [answer.graph.field_names.index(name) for name in named]
@@ -264,17 +263,12 @@ def _map(answer: Any, question: Mapping[str, Any]) -> str:
     return encode(map_document(part, narrator, around, positions, state))
 
 
-def _sets(answer: Any, named: Mapping[str, int]) -> list[int]:
+def _sets(answer: Any) -> list[int]:
     """The fields whose numbers stand for sets."""
-    from rollwise.game import MOST_NAMED
-    from rollwise.words import Words
+    from rollwise.game import is_set
 
-    found, words = [], Words(answer.game.base_game)
-    for field, (name, number) in enumerate(named.items()):
-        with contextlib.suppress(RollwiseError):  # a number out of range
-            if words.text("field_text", name, max(number, MOST_NAMED + 1)):
-                found.append(field)
-    return found
+    columns = enumerate(_sample(answer).items())
+    return [f for f, (name, x) in columns if is_set(answer.game, name, np.unique(x).tolist())]
 
 
 def _axes(title: str, names: list[str], question: Mapping[str, Any]) -> list[int]:
