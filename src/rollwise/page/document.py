@@ -460,7 +460,7 @@ def _map(solution: Solution) -> dict[str, list[int]]:
         states = np.arange(len(graph.states))
     fields: NDArray[np.int32] = graph.fields[states]
     best = graph.action_label[solution.best_actions[states]]
-    answer = np.unique(best, return_inverse=True)[1].reshape(-1).astype(np.float64)
+    answer = np.unique(best, return_inverse=True)[1].astype(np.float64)
     changes, ranges = changes_along(fields, answer), np.ptp(fields, axis=0)
     order = sorted(range(fields.shape[1]), key=lambda f: (-changes[f], -ranges[f], f))
     sets = [f for f in set_fields(solution, states) if f < fields.shape[1]]
@@ -472,7 +472,6 @@ def _map(solution: Solution) -> dict[str, list[int]]:
     axes += [f for f in order if f not in axes][:1]
     others = [f for f in range(fields.shape[1]) if f not in axes]
     _, belongs = np.unique(fields[:, others], axis=0, return_inverse=True)
-    belongs = belongs.reshape(-1)
     pairs, sizes = np.unique(
         np.column_stack([belongs, answer.astype(np.int64)]), axis=0, return_counts=True
     )

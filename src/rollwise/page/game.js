@@ -451,7 +451,6 @@ export class Game extends Seats {
   #ahead(s, i) {
     const kind = this.menu(s)[i];
     const [, lottery] = this.head.kinds[kind];
-    const slot = this.slotStart[kind];
     const first = this.lotteryStart[lottery];
     const begin = this.outcomeStart[s] + this.offsets[this.menuOf[s]][i] - first;
     const targets = this.targetsFor(s);

@@ -141,7 +141,7 @@ def _questions(
     positions = packed.states[:n].tolist()
     alike = np.zeros(n + len(ends.rows), np.int64)
     described, shown = [one[0] for one in ends.words], [one[1] for one in ends.words]
-    kind = np.unique(graph.action_label[packed.actions], return_inverse=True)[1].reshape(-1)
+    kind = np.unique(graph.action_label[packed.actions], return_inverse=True)[1]
     asked = zip(packed.owner.tolist(), packed.number.tolist(), strict=True)
     questions: dict[str, tuple[NDArray[np.int64], Iterable[str]]] = {
         "shown": (alike, chain(map(narrator.board, positions), shown)),

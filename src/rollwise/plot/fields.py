@@ -324,7 +324,7 @@ def without_choice(solution: Solution) -> list[str]:
     return ["Positions without a choice are left out."] if left else []
 
 
-def require_choices(solution: Solution, kind: str, choices: Choices) -> Ints:
+def require_choices(solution: Solution, choices: Choices, kind: str) -> Ints:
     """The states with a choice, of which there are several, or boards to draw.
 
     Raises
@@ -453,10 +453,8 @@ def view(
     # the field of the decision goes upwards
     if given is not asked and axes[0] == turn:
         axes = axes[::-1]
-    if choices.x is not None and choices.y is None and len(axes) == 2 and axes[0] != asked[0]:
-        axes = (axes[1], axes[0])
-    if choices.y is not None and choices.x is None and len(axes) == 2 and axes[1] != asked[0]:
-        axes = (axes[1], axes[0])
+    if len(asked) == 1 and len(axes) == 2 and axes[choices.x is None] != asked[0]:
+        axes = axes[::-1]
     alike = [f for f in range(len(names)) if counts[f] == 1 and table[0, f] != NO_THROW]
     alike = [f for f in alike if f != along]
     fixed = [field_equals(solution, f, table[0, f]) for f in alike]
@@ -469,7 +467,6 @@ def view(
     combinations, belongs, sizes = np.unique(
         table[:, rest], axis=0, return_inverse=True, return_counts=True
     )
-    belongs = belongs.reshape(-1)
     most = PANELS_OF_MANY if sizes.max() > MANY_CELLS else PANELS
     chosen = np.arange(len(combinations))
     if len(chosen) > most:

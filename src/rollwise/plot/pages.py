@@ -108,7 +108,6 @@ def picture(page: str, form: str, width: int) -> bytes:
     PictureFailed
         The browser made no picture.
     """
-    find_browser()
     size = f"{{format: '{form}', scale: {1 if form == 'svg' else 1.5}}}"
     script = f"<script>const asFile = {size};\n{resource('plot', 'picture.js')}</script>"
     # A window has a least width, so the page's own width is set.

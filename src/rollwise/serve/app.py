@@ -72,16 +72,8 @@ class Connections:
         Makes the protocol (`asyncio.Protocol`) of a connection, as Uvicorn does.
     """
 
-    def __init__(
-        self,
-        protocol: Callable[..., Any],
-        most: int = MOST,
-        most_of_an_address: int = MOST_OF_AN_ADDRESS,
-        longest_wait: float = LONGEST_WAIT,
-    ) -> None:
+    def __init__(self, protocol: Callable[..., Any]) -> None:
         self._protocol = protocol
-        self._most, self._most_of_an_address = most, most_of_an_address
-        self.longest_wait = longest_wait
         self.of_address: Counter[str] = Counter()
         self.waiting: dict[Watched, None] = {}  # the longest idle first
 
@@ -93,11 +85,11 @@ class Connections:
 
     def make_room(self, new: Watched) -> None:
         """Close connections until there aren't too many; `new` has been counted."""
-        if self.of_address[new.address] > self._most_of_an_address:
+        if self.of_address[new.address] > MOST_OF_AN_ADDRESS:
             # the longest idle connection of this address goes, or the new one where none is idle
             same = (one for one in self.waiting if one.address == new.address)
             next(same, new).abort()
-        elif self.of_address.total() > self._most:
+        elif self.of_address.total() > MOST:
             next(iter(self.waiting), new).abort()
 
 
@@ -122,7 +114,7 @@ class Watched(Connection):
         if self._transport is not None:
             self._all.waiting[self] = None
             loop = asyncio.get_running_loop()
-            self._timer = loop.call_later(self._all.longest_wait, self.abort)
+            self._timer = loop.call_later(LONGEST_WAIT, self.abort)
 
     def abort(self) -> None:
         if self._transport is not None:

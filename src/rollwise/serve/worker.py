@@ -301,9 +301,14 @@ def _keep(answer: Any, question: Mapping[str, Any]) -> str:
 def _table(answer: Any, question: Mapping[str, Any]) -> str:
     from rollwise.documents.answers import table_json
 
+    return table_json(answer, answer.rows_of(_wanted(answer, question)[0]))
+
+
+def _wanted(answer: Any, question: Mapping[str, Any]) -> tuple[Any, int]:
+    """The states of the rows in question, and the number of all states with its condition."""
     begin, end = question["offset"], question["offset"] + min(question["limit"], MOST_ROWS)
     states = answer.states_where(question["where"])
-    return table_json(answer, answer.rows_of(states[begin:end]))
+    return states[begin:end], len(states)
 
 
 def _table_rows(answer: Any, question: Mapping[str, Any]) -> str:
@@ -311,14 +316,12 @@ def _table_rows(answer: Any, question: Mapping[str, Any]) -> str:
     from rollwise.documents.answers import strategy_rows
     from rollwise.words import in_words
 
-    begin, end = question["offset"], question["offset"] + min(question["limit"], MOST_ROWS)
-    states = answer.states_where(question["where"])
-    shown = states[begin:end]
+    shown, total = _wanted(answer, question)
     cells = answer.cells_of(shown)
     rows = strategy_rows(in_words(answer.game, cells))
     fields = list(answer.fields_of(shown[:1], throws=False))
     table = html_of([rows], "the best action and the value of each position")
-    return encode({"html": table, "fields": fields, "n": len(shown), "total": len(states)})
+    return encode({"html": table, "fields": fields, "n": len(shown), "total": total})
 
 
 def _page(answer: Any, question: Mapping[str, Any]) -> str:

@@ -141,9 +141,7 @@ def _mixed(colours: Sequence[str], white: float) -> str:
     return "#" + "".join(f"{round(p + (255 - p) * white):02X}" for p in parts.tolist())
 
 
-def fit_policy(solution: Solution, choices: Choices) -> NDArray[np.int64]:
-    """The states to draw; see `draw_policy`."""
-    return require_choices(solution, "policy", choices)
+fit_policy = partial(require_choices, kind="policy")
 
 
 def draw_policy(solution: Solution, choices: Choices) -> go.Figure:

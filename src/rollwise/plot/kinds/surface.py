@@ -225,7 +225,6 @@ def _one_slice(
     found, belongs, sizes = np.unique(
         table[:, rest], axis=0, return_inverse=True, return_counts=True
     )
-    belongs = belongs.reshape(-1)
     above = np.bincount(belongs[inside], minlength=len(found))
     # the slice with many states on both sides of the boundary
     both = np.minimum(above, sizes - above)
