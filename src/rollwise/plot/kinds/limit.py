@@ -398,14 +398,13 @@ def both_orders(
     other : (n,) int64
         The indices of the same columns with the rivals swapped.
     """
-    table = np.delete(solution.graph.rows[limits.states].astype(np.int64), limits.field, axis=1)
-    names = [c for f, c in enumerate(solution.graph.columns) if f != limits.field]
-    changed = table.copy()
-    for pair in pairs:
-        one, two = (names.index(solution.graph.columns[f]) for f in pair)
-        changed[:, [one, two]] = table[:, [two, one]]
-    place = {tuple(row): k for k, row in enumerate(table.tolist())}
-    other = np.array([place.get(tuple(row), -1) for row in changed.tolist()])
+    table = solution.graph.rows[limits.states]
+    swapped = table.copy()
+    for one, two in pairs:
+        swapped[:, [one, two]] = table[:, [two, one]]
+    own, others = (np.delete(rows, limits.field, axis=1).tolist() for rows in (table, swapped))
+    place = {tuple(row): k for k, row in enumerate(own)}
+    other = np.array([place.get(tuple(row), -1) for row in others])
     both = np.flatnonzero(other >= 0)
     return both, other[both]
 
