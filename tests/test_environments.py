@@ -126,7 +126,7 @@ def test_vectors_draw_from_the_exact_transitions(name, contest):
     ).initial_state_distrib
     counts = np.bincount(infos["state"], minlength=len(expected))
     assert np.abs(counts / 4000 - expected).max() < 0.04
-    table = Transitions.of(made.arena, -1.0)
+    table = Transitions(made.arena, -1.0)
     done = np.zeros(4000, bool)
     for _ in range(12):
         before, mask = infos["state"], infos["action_mask"]

@@ -533,6 +533,20 @@ def test_a_page_of_a_hidden_game_says_how_sure_its_numbers_are(
     assert browser.errors == []
 
 
+def test_words_in_backticks_are_code_in_the_rules_of_a_hidden_game(
+    browser: Browser, tmp_path: Path
+) -> None:
+    class Coded(find("hidden-wheel")):  # type: ignore[misc]
+        """The wheel has `steps` steps."""
+
+    html = page_of(solve_hidden(Coded(steps=3)), [])
+    (tmp_path / "page.html").write_text(html, encoding="utf-8")
+    browser.visit(tmp_path / "page.html")
+    assert text_of(browser, "#rules p") == "The wheel has steps steps."
+    assert text_of(browser, "#rules code") == "steps"
+    assert browser.errors == []
+
+
 def test_choices_say_their_points(browser: Browser, pages: Any) -> None:
     browser.visit(pages("yahtzee-2")[0])
     browser.js("document.querySelector('form.setup').requestSubmit()")

@@ -217,8 +217,7 @@ class Arena:
     @cached_property
     def opponent_actions(self) -> NDArray[np.int32]:
         """The opponent's action in each state, -1 if it mixes: (n_states,) int32."""
-        if self.opponent is None:
-            return np.zeros(self.graph.n_states, np.int32)
+        assert self.opponent is not None
         sure = np.flatnonzero(self.opponent.probability == 1.0)
         actions = np.full(self.graph.n_states, -1, np.int32)
         actions[self.graph.action_state[sure]] = sure
@@ -375,21 +374,14 @@ class Telling:
         (self._random,) = random.spawn(1)
         self._points, self.lines = {}, []
 
-    def tell(self, who: str, outcome: Outcome, names: Sequence[str] = ()) -> tuple[int, ...]:
-        """Add a player's move; `names` are those of all players, from this one on.
-
-        Returns
-        -------
-        tuple of int
-            The faces of the thrown dice.
-        """
+    def tell(self, who: str, outcome: Outcome, names: Sequence[str] = ()) -> None:
+        """Add a player's move; `names` are those of all players, from this one on."""
         narrator, action = self.narrator, outcome.action.index
         faces = narrator.faces_of(action, outcome.number, self._random)
         points = self._points.get(who, 0.0)
         line = narrator.sentence(who, action, outcome.number, faces, points=points, names=names)
         self.lines.append(line)
         self._points[who] = points + narrator.points_of(action)
-        return faces
 
 
 BATCH = 1 << 16  # states that an agent is asked about at once

@@ -135,7 +135,7 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
         The mapping computes its entries on demand. It raises EndlessPlay at an opponent's turn
         without an end.
         """
-        return Transitions.of(self.arena, self.illegal_reward)
+        return _transitions(self.arena, self.illegal_reward)
 
     @property
     def initial_state_distrib(self) -> NDArray[np.float64]:
@@ -273,6 +273,8 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
 Row = tuple[float, int, float, bool]
 # Probability of a destination, and this times the agent's mean gain on the way.
 Reached = tuple[float, float]
+# From a state, to a state or an end, with a probability and the opponent's gain.
+Step = tuple[int, int, float, float]
 
 
 class Transitions(Mapping[int, dict[int, list[Row]]]):
@@ -290,11 +292,6 @@ class Transitions(Mapping[int, dict[int, list[Row]]]):
         ends = arena.graph.ending_payoffs
         self._payoffs = np.unique(np.concatenate([ends, -ends]))
         self._turns: dict[int, dict[int, Reached]] = {}
-
-    @classmethod
-    def of(cls, arena: Arena, illegal_reward: float) -> Transitions:
-        """The table of an arena, kept."""
-        return _kept(arena, illegal_reward)
 
     def __len__(self) -> int:
         return self.over + 1
@@ -381,10 +378,8 @@ class Transitions(Mapping[int, dict[int, list[Row]]]):
         assert opponent is not None
         number = {entry: 0}
         queue = [entry]
-        inside: list[tuple[int, int, float]] = []
-        outside: list[tuple[int, int, float]] = []
-        paid_inside: list[float] = []  # the opponent's gain by each of these
-        paid_outside: list[float] = []
+        inside: list[Step] = []
+        outside: list[Step] = []
         # all states that the opponent's turn may come to from `entry`
         while queue:
             s = queue.pop()
@@ -396,28 +391,26 @@ class Transitions(Mapping[int, dict[int, list[Row]]]):
                     if t < 0 or passes:
                         # payoffs lie even about 0: the agent's is as far from the other end
                         seen = t if t >= 0 else -1 - len(self._payoffs) - t
-                        outside.append((number[s], seen, share * p))
-                        paid_outside.append(action.reward)
+                        outside.append((number[s], seen, share * p, action.reward))
                         continue
                     if t not in number:
                         number[t] = len(number)
                         queue.append(t)
-                    inside.append((number[s], number[t], share * p))
-                    paid_inside.append(action.reward)
-        self._require_end(list(number), inside, {i for i, _, _ in outside})
+                    inside.append((number[s], number[t], share * p, action.reward))
+        self._require_end(list(number), inside, {i for i, *_ in outside})
         first = np.zeros(len(number))
         first[0] = 1.0
         visits = _visits(first, inside)
         # Gains inside are carried to the destinations of play from there.
         carried = np.zeros(len(number))
         # a gain belongs to the state after it: from there it reaches the ends like a visit
-        for (i, j, p), paid in zip(inside, paid_inside, strict=True):
+        for i, j, p, paid in inside:
             carried[j] += visits[i] * p * paid
         if carried.any():
             carried = _visits(carried, inside)
         ends: dict[int, Reached] = {}
         # gains on the last move, and those carried to its state
-        for (i, t, p), paid in zip(outside, paid_outside, strict=True):
+        for i, t, p, paid in outside:
             chance, gain = ends.get(t, (0.0, 0.0))
             gain -= float(visits[i]) * p * paid + float(carried[i]) * p
             ends[t] = chance + float(visits[i]) * p, gain
@@ -428,9 +421,7 @@ class Transitions(Mapping[int, dict[int, list[Row]]]):
             for thrown, share in self._thrown(t)
         }
 
-    def _require_end(
-        self, states: list[int], inside: list[tuple[int, int, float]], leaving: set[int]
-    ) -> None:
+    def _require_end(self, states: list[int], inside: list[Step], leaving: set[int]) -> None:
         """Check that the opponent's turn may end from each of its states.
 
         Raises
@@ -438,7 +429,7 @@ class Transitions(Mapping[int, dict[int, list[Row]]]):
         EndlessPlay
         """
         before = dict[int, list[int]]()
-        for i, j, _ in inside:
+        for i, j, *_ in inside:
             before.setdefault(j, []).append(i)
         ends, queue = set(leaving), list(leaving)
         # backwards from the states that some move leaves
@@ -459,25 +450,21 @@ class Transitions(Mapping[int, dict[int, list[Row]]]):
         return [(way.target, p) for way, p in zip(throw.outcomes, throw.chances, strict=True)]
 
 
-def _visits(
-    first: NDArray[np.float64], inside: list[tuple[int, int, float]]
-) -> NDArray[np.float64]:
+def _visits(first: NDArray[np.float64], inside: list[Step]) -> NDArray[np.float64]:
     """Expected visits of each state, given the initial distribution: ``first (I − Q)⁻¹``."""
     n = len(first)
     # the transposed system gives visits; a dense one is faster for few states
     if n <= 200:
         matrix = np.eye(n)
-        for i, j, p in inside:
+        for i, j, p, _ in inside:
             matrix[j, i] -= p
         return np.asarray(np.linalg.solve(matrix, first), dtype=np.float64)
     from scipy.sparse import csc_matrix, identity
     from scipy.sparse.linalg import spsolve
 
-    rows, columns, chances = (np.array(column) for column in zip(*inside, strict=True))
+    rows, columns, chances, _ = (np.array(column) for column in zip(*inside, strict=True))
     transposed = csc_matrix((chances, (columns, rows)), shape=(n, n))
     return np.asarray(spsolve((identity(n) - transposed).tocsc(), first))
 
 
-@lru_cache(maxsize=16)
-def _kept(arena: Arena, illegal_reward: float) -> Transitions:
-    return Transitions(arena, illegal_reward)
+_transitions = lru_cache(maxsize=16)(Transitions)

@@ -232,7 +232,7 @@ def simplest(doubles: Any) -> tuple[Ints, list[Fraction]]:
     A fraction with a denominator above `SIMPLE` is the exact value of the double.
     """
     values, index = np.unique(np.asarray(doubles, np.float64), return_inverse=True)
-    return index.reshape(-1), [simple_fraction(value) for value in values.tolist()]
+    return index, [simple_fraction(value) for value in values.tolist()]
 
 
 def simple_fraction(value: float) -> Fraction:

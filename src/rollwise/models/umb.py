@@ -286,7 +286,7 @@ class _Archive:
             if not under:
                 raise self.fault(f"{name} divides by 0")
             found.append(Fraction(over, under))
-        return index.reshape(-1), found
+        return index, found
 
     def _doubles(self, name: str, kind: Mapping[str, Any], n: int) -> Any:
         if name not in self.parts:

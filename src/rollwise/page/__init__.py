@@ -9,11 +9,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
-import importlib.resources
 import json
 import re
 import zlib
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 from rollwise.answer.references import AnyPolicy
@@ -22,49 +22,10 @@ from rollwise.errors import UsageError, spelled
 from rollwise.machine.atomic_files import HtmlPage
 from rollwise.page.document import Api, OpenFacts, document, open_document
 from rollwise.page.words import Progress
+from rollwise.plot.pages import resource
 
 MOST_BYTES = 1_000_000  # of a page
 MOST_OUTCOMES = 8_000_000  # of a game packed to measure its page
-# Each in an order with imported modules first.
-LOADER = ("inflate", "loader")
-HIDDEN_MODULES = (  # of a game with hidden dice or simultaneous choices
-    "strings",
-    "random",
-    "figures",
-    "dom",
-    "board",
-    "tabs",
-    "hidden",
-)
-MODULES = (
-    "strings",
-    "bytes",
-    "game",
-    "random",
-    "figures",
-    "session",
-    "speech",
-    "dom",
-    "map",
-    "board",
-    "record",
-    "open_game",
-    "share",
-    "series",
-    "store",
-    "drill",
-    "edit",
-    "coach",
-    "moves",
-    "play",
-    "slices",
-    "strategy",
-    "rules",
-    "tabs",
-    "main",
-)
-
-
 VIEWS = ("play", "strategy")
 
 
@@ -154,36 +115,38 @@ def assembled(
     heading: str,
     title: str,
     known: bytes,
-    modules: Sequence[str] = MODULES,
+    main: str = "main",
     *,
     shows: str = "play",
     is_served: bool = False,
 ) -> str:
-    """The page of some modules and their data as HTML.
+    """The page of a module and its data as HTML.
 
     Parameters
     ----------
     title : str
         The game with its parameters.
     known : bytes
-        The data, as the last module reads them.
+        The data, as the module reads them.
+    main : str
+        The module that shows the page.
     is_served : bool
         Whether the page may ask its server.
     """
-    code = f"globalThis.css = {json.dumps(style())};\n{script(modules)}"
+    code = f"globalThis.css = {json.dumps(style())};\n{script(main)}"
     parts = {
         "title": html.escape(heading),
         "name": html.escape(heading),
         "subtitle": html.escape(_in_short(title)),
         "shows": html.escape(shows),
         "connect": "connect-src 'self'; " if is_served else "",
-        "loader": script(LOADER),
+        "loader": script("loader"),
         "code": deflated(code.encode()),
         "game": deflated(known),
         "script_hash": _hash(code),
     }
     parts["loader_hash"] = _hash(parts["loader"])
-    return re.sub(r"\{\{(\w+)\}\}", lambda name: parts[name[1]], _read("page.html"))
+    return re.sub(r"\{\{(\w+)\}\}", lambda name: parts[name[1]], resource("page", "page.html"))
 
 
 def _in_short(title: str) -> str:
@@ -211,11 +174,20 @@ def write_page(
     write_text(path, page(solution, progress, policies))
 
 
-def script(modules: Sequence[str] = MODULES) -> str:
-    """Modules of the page as one, without their imports, exports, comments and indents."""
+@cache
+def _modules(main: str) -> tuple[str, ...]:
+    """A module of the page after all that it imports."""
+    imported = re.findall(
+        r'^import .* from "\./(\w+)\.js";$', resource("page", f"{main}.js"), re.MULTILINE
+    )
+    return (*dict.fromkeys(name for other in imported for name in _modules(other)), main)
+
+
+def script(main: str = "main") -> str:
+    """A module of the page and all that it imports, without imports, exports, comments, indents."""
     parts = []
-    for name in modules:
-        source = _read(f"{name}.js")
+    for name in _modules(main):
+        source = resource("page", f"{name}.js")
         source = re.sub(r"^import [^;]*;\n", "", source, flags=re.MULTILINE)
         source = re.sub(r"^\s*//.*\n|^\s+", "", source, flags=re.MULTILINE)
         parts.append(re.sub(r"^export ", "", source, flags=re.MULTILINE))
@@ -224,11 +196,7 @@ def script(modules: Sequence[str] = MODULES) -> str:
 
 def style() -> str:
     """The style sheet without comments and indents; the script applies it."""
-    return re.sub(r"/\*.*?\*/|\s*\n\s*", "", _read("page.css"), flags=re.DOTALL)
-
-
-def _read(name: str) -> str:
-    return importlib.resources.files("rollwise.page").joinpath(name).read_text(encoding="utf-8")
+    return re.sub(r"/\*.*?\*/|\s*\n\s*", "", resource("page", "page.css"), flags=re.DOTALL)
 
 
 def deflated(content: bytes) -> str:
@@ -267,7 +235,6 @@ def too_large(title: str, served: str | None, why: str) -> TooLargeForPage:
 
 
 __all__ = [
-    "HIDDEN_MODULES",
     "OpenFacts",
     "TooLargeForPage",
     "assembled",

@@ -1,7 +1,7 @@
 // A board drawn from its cells, or from the fields of a game without cells. Colours belong to seats,
 // and aren't the only signs: pieces of the mover are full discs, those of other players rings.
 
-import { die, el, picture, tip } from "./dom.js";
+import { die, el, picture, strip, tip } from "./dom.js";
 import { SAY } from "./strings.js";
 
 const MOST_PIECES = 3; // drawn one by one on a square or a point
@@ -160,12 +160,7 @@ function pile(text, n, colour) {
 }
 
 function bar(text, kept, risked, of, colour) {
-  const part = (n, style) => {
-    const made = el("i", { class: style });
-    made.style.width = `${(100 * Math.min(n, of)) / of}%`;
-    return made;
-  };
-  const steps = el("span", { class: "steps" }, part(kept, "kept"), part(risked, "risked"));
+  const steps = el("span", { class: "steps" }, strip("kept", kept / of), strip("risked", risked / of));
   if (of <= MOST_STEPS) {
     steps.classList.add("units");
     steps.style.setProperty("--steps", of);
@@ -178,8 +173,7 @@ function bar(text, kept, risked, of, colour) {
 
 // A field: its number on a scale, or its members as tiles.
 function card({ title, about, tiles, text, value, range: [least, most] = [0, 0] }) {
-  const scale = !tiles && most - least > 1 && el("span", { class: "scale" }, el("i"));
-  if (scale) scale.firstChild.style.width = `${Math.min(100, Math.max(0, (100 * (value - least)) / (most - least)))}%`;
+  const scale = !tiles && most - least > 1 && el("span", { class: "scale" }, strip(null, (value - least) / (most - least)));
   return el("div", { class: "card" }, title && el("span", { class: "name" }, title),
     tiles ? el("span", { class: "tiles" }, tiles.map(([label, isThere]) => el("span", { class: isThere ? "tile" : "tile gone" }, label)))
       : el("strong", {}, text),

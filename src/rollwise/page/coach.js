@@ -1,6 +1,6 @@
 // The coach: the value of each choice, the reason in a sentence, and the outcomes behind it.
 
-import { button, el, fill, table } from "./dom.js";
+import { barred, button, el, fill, table } from "./dom.js";
 import { odds } from "./speech.js";
 import { SAY } from "./strings.js";
 
@@ -60,11 +60,7 @@ export class CoachView {
     const rows = game.choices(state).sort((a, b) => a.cost - b.cost);
     const room = Math.max(rows.at(-1).cost, game.head.stake / 10) || 1;
     const share = (row) => (figures.isScore ? 1 - row.cost / room : (1 + row.value) / 2);
-    const bar = (row) => {
-      const made = el("i", { class: row.isBest ? "level best" : "level" });
-      made.style.width = `${100 * Math.max(0.01, share(row))}%`;
-      return el("span", { class: "levels" }, made, el("span", {}, figures.level(row.value)));
-    };
+    const bar = (row) => barred(row.isBest ? "level best" : "level", Math.max(0.01, share(row)), figures.level(row.value));
     return table(caption, [SAY.choice, figures.unit, SAY.costs(figures.points)],
       rows.map((row) => [el("span", { class: row.place === chosen ? "chosen" : null }, `${row.isBest ? "→ " : ""}${row.name}`), bar(row),
         row.isBest ? SAY.best : figures.cost(row.cost)]),

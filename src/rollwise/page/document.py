@@ -116,8 +116,8 @@ def document(
     rests_on_ties = losses_rest_on_ties(by_rules, policies)
     found, failed = _policies(by_rules, policies)
     narrator = Narrator(graph, solution.game)
-    words = words_of(narrator, small, progress)
-    parts |= words.parts
+    words, of_words = words_of(narrator, small, progress)
+    parts |= of_words
     players: list[dict[str, Any]] = []
     for name, about, policy in found:
         if progress is not None:
@@ -141,16 +141,7 @@ def document(
         "losses_rest_on_ties": rests_on_ties,
         "shares": shares,
         "scores": [list(one) for one in score_bins(solution)],
-        "texts": words.texts,
-        "dice": words.dice,
-        "faces": words.faces,
-        "values": words.values,
-        "sets": words.sets,
-        "deeds": words.deeds,
-        "told": words.told,
-        "tells_after": words.tells_after,
-        "board": words.board,
-        "n_ends": words.n_ends,
+        **words,
         "seen_by_next": _seen_by_next(solution),
         "is_open": False,
         "api": api,
@@ -469,7 +460,7 @@ def _map(solution: Solution) -> dict[str, list[int]]:
         states = np.arange(len(graph.states))
     fields: NDArray[np.int32] = graph.fields[states]
     best = graph.action_label[solution.best_actions[states]]
-    answer = np.unique(best, return_inverse=True)[1].reshape(-1).astype(np.float64)
+    answer = np.unique(best, return_inverse=True)[1].astype(np.float64)
     changes, ranges = changes_along(fields, answer), np.ptp(fields, axis=0)
     order = sorted(range(fields.shape[1]), key=lambda f: (-changes[f], -ranges[f], f))
     sets = [f for f in set_fields(solution, states) if f < fields.shape[1]]
@@ -481,7 +472,6 @@ def _map(solution: Solution) -> dict[str, list[int]]:
     axes += [f for f in order if f not in axes][:1]
     others = [f for f in range(fields.shape[1]) if f not in axes]
     _, belongs = np.unique(fields[:, others], axis=0, return_inverse=True)
-    belongs = belongs.reshape(-1)
     pairs, sizes = np.unique(
         np.column_stack([belongs, answer.astype(np.int64)]), axis=0, return_counts=True
     )

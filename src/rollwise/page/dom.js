@@ -27,6 +27,56 @@ export function scrollable(place) {
   return place;
 }
 
+// A part of a bar: as wide as its share.
+export function strip(style, share) {
+  const part = el("i", { class: style });
+  part.style.width = `${100 * Math.min(1, Math.max(0, share))}%`;
+  return part;
+}
+
+// A text above a bar.
+export const barred = (style, share, text) => el("span", { class: "levels" }, strip(style, share), el("span", {}, text));
+
+// The names of the players with their expected results, and a bar of their shares, unless there is none.
+export function scoreboard(players, shares, label, unit) {
+  return [el("div", { class: "plates" }, players.map(({ name, isMoving, text }, k) =>
+    el("div", { class: `plate p${k}${isMoving ? " moves" : ""}` }, el("b", {}, name), text && el("span", {}, text)))),
+  shares && el("div", { class: "meter", role: "img", "aria-label": label }, shares.map((share, k) => strip(`p${k}`, share))),
+  el("small", { class: "unit" }, unit)];
+}
+
+// Cards of opponents, of which one is chosen.
+export function opponentCards(legend, cards, onchange) {
+  return el("fieldset", { class: "opponents" }, el("legend", {}, legend), cards.map(({ value, name, strength, about }, k) =>
+    el("label", { class: "opponent" },
+      el("input", { type: "radio", name: "opponent", value, checked: k === 0, onchange: onchange && (() => onchange(value)) }),
+      el("b", {}, name), el("small", { "data-policy": value }, strength), about && el("small", { class: "about" }, about))));
+}
+
+// Let keys press an element like a button.
+export function pressable(place, act, given = {}) {
+  for (const [key, value] of Object.entries({ role: "button", tabindex: 0, ...given })) place.setAttribute(key, value);
+  place.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" && event.key !== " ") return;
+    event.preventDefault();
+    act();
+  });
+}
+
+// Show a page in its style. An error takes its place, with a remedy.
+export async function show(start, remedy) {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(globalThis.css);
+  document.adoptedStyleSheets = [sheet];
+  try {
+    await start();
+  } catch (error) {
+    fill(document.querySelector("main"), el("p", { class: "warning" }, error.message), remedy);
+    throw error;
+  }
+  document.documentElement.dataset.ready = String(Math.round(performance.now()));
+}
+
 let made = 0;
 export const freshId = () => `e${++made}`;
 

@@ -1,6 +1,8 @@
 // The board as an editor: a tap on a cell leads to another position in which this cell differs, and a
 // piece can be dragged. Only positions of the game are offered.
 
+import { pressable } from "./dom.js";
+
 const MOST_NUMBERS = 400; // of a field
 const EDITED = new Set(["square", "point", "tile", "box", "die", "hole", "pile", "bar"]);
 
@@ -68,12 +70,7 @@ export function editable(board, rows, name, { tap, drag }) {
   board.setAttribute("role", "group");
   board.classList.add("edited");
   for (const { r, c, cell, label } of places) {
-    Object.entries({ role: "button", tabindex: 0, "aria-label": name(r + 1, c + 1, label) }).forEach(([key, value]) => cell.setAttribute(key, value));
-    cell.addEventListener("keydown", (event) => {
-      if (event.key !== "Enter" && event.key !== " ") return;
-      event.preventDefault();
-      tap([r, c], null);
-    });
+    pressable(cell, () => tap([r, c], null), { "aria-label": name(r + 1, c + 1, label) });
   }
   let from = null;
   board.addEventListener("pointerdown", (event) => { from = under(event); });

@@ -7,6 +7,7 @@
 import { Column, Stream, doubles } from "./bytes.js";
 import { SAY } from "./strings.js";
 
+export const cellOf = ([kind, text, ...numbers]) => ({ kind, text, numbers });
 const THROW = -1;
 const AT_ONCE = 4096; // states unpacked together
 
@@ -322,21 +323,12 @@ export class Game extends Seats {
   thrownDice(s) {
     const { dice_fields: fields, throw_dice: dice } = this.head;
     const throwing = this.isLayered ? this.thrown(s) ?? [] : fields.map((f) => this.row(s)[f]);
-    return (dice[throwing.join(" ")] ?? []).map(([kind, text, ...numbers]) => ({ kind, text, numbers }));
+    return (dice[throwing.join(" ")] ?? []).map(cellOf);
   }
 
   // All numbers of a field, ascending.
   valuesOf(f) {
-    const column = this.fields[f].upTo(this.nPositions);
-    let [low, high] = [column[0], column[0]];
-    for (const number of column) {
-      if (number < low) low = number;
-      else if (number > high) high = number;
-    }
-    if (high - low > 1e7) return [...new Set(column)].sort((a, b) => a - b);
-    const isThere = new Uint8Array(high - low + 1);
-    for (const number of column) isThere[number - low] = 1;
-    return [...isThere.keys()].filter((k) => isThere[k]).map((k) => k + low);
+    return [...new Set(this.columns[f])].sort((a, b) => a - b);
   }
 
   // The position with these fields; -1 where no play comes to it.
@@ -459,7 +451,6 @@ export class Game extends Seats {
   #ahead(s, i) {
     const kind = this.menu(s)[i];
     const [, lottery] = this.head.kinds[kind];
-    const slot = this.slotStart[kind];
     const first = this.lotteryStart[lottery];
     const begin = this.outcomeStart[s] + this.offsets[this.menuOf[s]][i] - first;
     const targets = this.targetsFor(s);
@@ -523,11 +514,7 @@ export class Game extends Seats {
       return weights.indexOf(Math.max(...weights));
     }
     if (this.parts["policy optimal"]) return this.policy("optimal", s);
-    this.#lookAhead(s);
-    const { sign, best_below: below } = this.head;
-    const worth = this.menu(s).map((_, i) => sign * this.#ahead(s, i));
-    const most = Math.max(...worth);
-    return worth.findIndex((value) => most - value <= below);
+    return this.choices(s).findIndex(({ isBest }) => isBest);
   }
 
   // The place of the action of a named policy, where it doesn't mix.

@@ -2,9 +2,10 @@
 // and did since the round began: its memory is the last sequence of its choices.
 
 import { drawBoard, slide, snapshot } from "./board.js";
-import { button, el, fill, labelled, scrollable, select, table } from "./dom.js";
+import { barred, button, el, fill, labelled, opponentCards, scoreboard, scrollable, select, show, table } from "./dom.js";
 import { digitsOf, fixed, plain, signed } from "./figures.js";
 import { drawn, freshSeed, randomOf } from "./random.js";
+import { rulesView } from "./rules.js";
 import { SAY } from "./strings.js";
 import { tabs } from "./tabs.js";
 
@@ -152,12 +153,10 @@ class HiddenView {
     this.coach = select(Object.entries(SAY.hiddenCoaches), "ask");
     this.seed = el("input", { type: "number", min: 0, max: 2 ** 53 - 1, step: 1, inputmode: "numeric", required: true });
     this.seed.value = freshSeed();
-    const cards = [{ name: SAY.perfect, strength: SAY.gainsNothing }, ...policies.map((one) => ({ ...one,
-      strength: SAY.losesHidden(this.#level(one.lost), this.data.is_chance) }))];
+    const cards = [{ value: 0, name: SAY.perfect, strength: SAY.gainsNothing }, ...policies.map((one, k) => ({ ...one,
+      value: k + 1, strength: SAY.losesHidden(this.#level(one.lost), this.data.is_chance) }))];
     return el("form", { class: "setup", onsubmit: (event) => { event.preventDefault(); this.begin(); } },
-      el("fieldset", { class: "opponents" }, el("legend", {}, SAY.against(2, this.data.is_chance)), cards.map(({ name, about, strength }, k) =>
-        el("label", { class: "opponent" }, el("input", { type: "radio", name: "opponent", value: String(k), checked: k === 0 }),
-          el("b", {}, name), el("small", {}, strength), about && el("small", { class: "about" }, about)))),
+      opponentCards(SAY.against(2, this.data.is_chance), cards),
       policies.length > 0 && el("p", {}, SAY.otherOptimal),
       failed.length > 0 && el("p", { class: "warning" }, SAY.failed(failed)),
       el("div", { class: "starts" }, el("button", { class: "main start" }, SAY.begin)),
@@ -279,18 +278,13 @@ class HiddenView {
     const { game } = this;
     const isSilent = !game.isOver && this.coach.value === "off";
     const worth = game.isOver ? game.payoff * (1 - 2 * game.seat) : Math.max(...game.choices().map((one) => one.worth ?? -Infinity));
-    const worths = [worth, -worth];
     const isKnown = !isSilent && Number.isFinite(worth);
-    const share = Math.min(1, Math.max(0, (1 + worth) / 2));
-    const bar = this.data.is_chance && isKnown && el("div", { class: "meter", role: "img", "aria-label": `${SAY.you}: ${this.#level(worth)}` },
-      [share, 1 - share].map((part, k) => {
-        const made = el("i", { class: `p${k}` });
-        made.style.width = `${100 * part}%`;
-        return made;
-      }));
-    fill(this.score, el("div", { class: "plates" }, [SAY.you, SAY.opponent].map((name, k) => el("div", { class: `plate p${k}${!game.isOver && k === 0 ? " moves" : ""}` },
-      el("b", {}, name), isKnown && el("span", {}, game.isOver && !this.data.is_chance ? plain(worths[k], this.digits + 2) : this.#level(worths[k]))))), bar,
-    el("small", { class: "unit" }, isSilent ? SAY.silent : game.isOver ? SAY.atEnd : this.#sure()));
+    const text = (one) => (game.isOver && !this.data.is_chance ? plain(one, this.digits + 2) : this.#level(one));
+    const players = [[SAY.you, worth], [SAY.opponent, -worth]].map(([name, one], k) =>
+      ({ name, isMoving: !game.isOver && k === 0, text: isKnown && text(one) }));
+    const shares = this.data.is_chance && isKnown && [(1 + worth) / 2, (1 - worth) / 2];
+    fill(this.score, scoreboard(players, shares, `${SAY.you}: ${this.#level(worth)}`,
+      isSilent ? SAY.silent : game.isOver ? SAY.atEnd : this.#sure()));
   }
 
   // ---- beside the table
@@ -310,13 +304,8 @@ class HiddenView {
     } else {
       const rows = game.choices().sort((a, b) => a.cost - b.cost || b.share - a.share);
       const marked = rows.flatMap(({ share }, k) => (share > 0 ? [k] : []));
-      const bar = (share) => {
-        const made = el("i", { class: "level best" });
-        made.style.width = `${100 * share}%`;
-        return el("span", { class: "levels" }, made, el("span", {}, `${fixed(100 * share, 2)} %`));
-      };
       fill(this.coachPanel, table(SAY.advice, [SAY.choice, SAY.shareOfPlay, SAY.worthOf(this.data)],
-        rows.map(({ name, share, worth }) => [name, bar(share), worth === null ? "" : this.#level(worth)]), { numbers: [2], marked }),
+        rows.map(({ name, share, worth }) => [name, barred("level best", share, `${fixed(100 * share, 2)} %`), worth === null ? "" : this.#level(worth)]), { numbers: [2], marked }),
       el("p", { class: "dim" }, SAY.mixed));
     }
   }
@@ -347,34 +336,17 @@ function answerView(blocks) {
 // The unit of differences.
 const pointsOf = ({ is_chance: isChance }) => (isChance ? SAY.percentagePoints : SAY.payoff);
 
-function hiddenRules(data) {
-  const { about, parameters, policies, bound, made_by: madeBy } = data;
-  return el("div", { class: "rules" }, about.map((text) => el("p", {}, text)),
-    parameters.length > 0 && [el("h2", {}, SAY.parameters), table(SAY.parameters, ["", "", ""], parameters.map((one) => [one.name, one.value, one.about]))],
-    policies.some((one) => one.about) && [el("h2", {}, SAY.policies),
-      el("dl", {}, policies.filter((one) => one.about).map((one) => [el("dt", {}, one.name), el("dd", {}, one.about)]))],
-    el("h2", {}, SAY.sure), el("p", {}, SAY.certifiedHidden(bound, pointsOf(data))), el("p", {}, SAY.fairHidden),
-    el("h2", {}, SAY.keys), el("dl", { class: "keys" }, SAY.hiddenKeys.map(([key, what]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, what)])),
-    el("p", { class: "made" }, SAY.madeBy(madeBy)));
-}
-
 async function start() {
-  const sheet = new CSSStyleSheet();
-  sheet.replaceSync(globalThis.css);
-  document.adoptedStyleSheets = [sheet];
   const data = JSON.parse(new TextDecoder().decode(await globalThis.known));
   let open = () => {};
   const view = new HiddenView(data, (...asked) => open(...asked));
+  const rules = { element: rulesView(data, { sure: [SAY.certifiedHidden(data.bound, pointsOf(data)), SAY.fairHidden], keys: SAY.hiddenKeys }) };
   const made = tabs({ coach: { element: view.coachPanel }, moves: { element: view.movesPanel },
-    answer: { element: answerView(data.blocks) }, rules: { element: hiddenRules(data) } });
+    answer: { element: answerView(data.blocks) }, rules });
   open = made.open;
   fill(document.querySelector("main"), view.element, made.side);
   open("rules", false);
   view.showStart();
-  document.documentElement.dataset.ready = String(Math.round(performance.now()));
 }
 
-start().catch((error) => {
-  fill(document.querySelector("main"), el("p", { class: "warning" }, error.message));
-  throw error;
-});
+show(start);

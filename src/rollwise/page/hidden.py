@@ -10,7 +10,6 @@ import html
 import json
 import math
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 from rollwise.boards import Board, label, seat, tile
@@ -26,7 +25,7 @@ from rollwise.hidden.answer import TreeAnswer
 from rollwise.hidden.positions import Positions, named_fields
 from rollwise.hidden.reading import read
 from rollwise.hidden.whole import HiddenAnswer
-from rollwise.page import HIDDEN_MODULES, assembled
+from rollwise.page import assembled
 from rollwise.page.document import (
     MADE_BY,
     about_policy,
@@ -35,8 +34,8 @@ from rollwise.page.document import (
     parameters_of,
     warn_of_failing,
 )
+from rollwise.plot.pages import resource, shell
 
-HERE = Path(__file__).parent
 MOST = 30_000  # situations or choices of a page that plays
 COUNTED = {"bar", "pile"}  # kinds of cells without a look of their own for an unknown number
 
@@ -49,18 +48,15 @@ def report_of(answer: Answer, blocks: Iterable[str | Rows]) -> str:
     blocks : iterable
         The answer and the strategies, as lines and tables.
     """
-    title, paid = html.escape(answer.game.heading), unit_of(answer) != "win probability"
+    title, paid = answer.game.heading, unit_of(answer) != "win probability"
     rules = "".join(f"<p>{html.escape(part)}</p>" for part in paragraphs(answer.game, paid=paid))
-    parts = [
-        f"<!doctype html><html lang='en'><head><meta charset='utf-8'><title>{title}</title>",
-        "<meta name='viewport' content='width=device-width, initial-scale=1'>",
-        f"<style>{(HERE / 'page.css').read_text(encoding='utf-8')}",
-        "main > p { max-width: 46rem; } td:not(.text) { white-space: nowrap; }",
-        "</style></head><body>",
-        f"<header><h1>{title}</h1></header><main>{rules}",
-        f"<h2>The answer</h2>{html_of(blocks, 'strategies')}</main></body></html>",
-    ]
-    return "\n".join(parts) + "\n"
+    more = "main > p { max-width: 46rem; } td:not(.text) { white-space: nowrap; }"
+    return shell(
+        title,
+        f"<style>{resource('page', 'page.css')}{more}</style>\n",
+        f"<header><h1>{html.escape(title)}</h1></header>\n<main>{rules}\n"
+        f"<h2>The answer</h2>{html_of(blocks, 'strategies')}</main>",
+    )
 
 
 def page_of(answer: Answer, blocks: Iterable[str | Rows]) -> str:
@@ -72,7 +68,7 @@ def page_of(answer: Answer, blocks: Iterable[str | Rows]) -> str:
     """
     known = json.dumps(data_of(answer, blocks), ensure_ascii=False, separators=(",", ":"))
     title = answer.positions.title
-    return assembled(answer.game.heading, title, known.encode(), HIDDEN_MODULES)
+    return assembled(answer.game.heading, title, known.encode(), "hidden")
 
 
 def require_size(positions: Positions) -> None:
@@ -98,12 +94,12 @@ def read_for_page(game: Game, max_states: int | None = None) -> None:
     ------
     RulesError, UsageError, TooManyStates
     """
-    if max_states is not None and max_states <= MOST:
-        require_size(read(game, max_states))
-        return
+    most = MOST if max_states is None else min(max_states, MOST)
     try:
-        positions = read(game, MOST)
+        positions = read(game, most)
     except TooManyStates as error:
+        if most == max_states:
+            raise
         title = title_of(game.name, game.parameters)
         raise _too_large(title, f"it has more than {MOST:,} positions") from error
     require_size(positions)

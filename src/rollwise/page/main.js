@@ -1,7 +1,7 @@
 // The page: reads what `loader.js` unpacked of the game, and shows its parts.
 
 import { opened } from "./bytes.js";
-import { button, el, fill } from "./dom.js";
+import { button, el, fill, show } from "./dom.js";
 import { Figures } from "./figures.js";
 import { Game } from "./game.js";
 import { OpenGame } from "./open_game.js";
@@ -15,9 +15,6 @@ import { SAY } from "./strings.js";
 import { tabs } from "./tabs.js";
 
 async function start() {
-  const sheet = new CSSStyleSheet();
-  sheet.replaceSync(globalThis.css);
-  document.adoptedStyleSheets = [sheet];
   const known = opened(await globalThis.known);
   const game = known.head.is_open ? new OpenGame(known.head) : new Game(known);
   const figures = new Figures(game.head);
@@ -30,7 +27,9 @@ async function start() {
     document.querySelector("header p:not(.home)").append(" ", el("a", { href: `page${location.search}&file=yes` }, SAY.wholePage));
   }
   const strategy = new StrategyView({ ...parts, play });
-  const { side, open } = tabs({ coach: play.coachView, moves: play.movesView, strategy, rules: { element: rulesView(parts) } });
+  const rules = { element: rulesView(game.head, { aim: [SAY.aim(game.head)], keys: SAY.keyList(game.head.has_pool),
+    sure: [SAY.certified(game.head.bound, figures.points, figures.least), SAY.fair] }) };
+  const { side, open } = tabs({ coach: play.coachView, moves: play.movesView, strategy, rules });
   side.append(play.movesView.chart);
   fill(document.querySelector("main"), play.element, side);
   const shows = document.documentElement.dataset.shows;
@@ -51,12 +50,8 @@ async function start() {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
     if (document.getElementById("strategy").hidden === false) strategy.shown();
   });
-  document.documentElement.dataset.ready = String(Math.round(performance.now()));
   const unpack = () => game.unpack?.(0) && setTimeout(unpack); // the rest, while the page is idle
   setTimeout(unpack);
 }
 
-start().catch((error) => {
-  fill(document.querySelector("main"), el("p", { class: "warning" }, error.message), button(SAY.goOn, () => location.reload()));
-  throw error;
-});
+show(start, button(SAY.goOn, () => location.reload()));

@@ -1,7 +1,7 @@
 // A game too large for a page: a server sends each reached position, and the outcomes of actions
 // there. It has the methods of a `Game`, once it is `ready`.
 
-import { Seats } from "./game.js";
+import { Seats, cellOf } from "./game.js";
 import { SAY } from "./strings.js";
 
 const NOT_SOLVED = 409; // a server's answer for an unsolved game
@@ -53,7 +53,7 @@ async function answered(path, options) {
   }
 }
 
-const asBoard = (cells) => (cells.length ? cells.map((row) => row.map(([kind, text, ...numbers]) => ({ kind, text, numbers }))) : null);
+const asBoard = (cells) => (cells.length ? cells.map((row) => row.map(cellOf)) : null);
 
 export class OpenGame extends Seats {
   constructor(head) {
@@ -177,7 +177,7 @@ export class OpenGame extends Seats {
   }
 
   thrownDice(s) {
-    return (this.#said(s)?.dice ?? []).map(([kind, text, ...numbers]) => ({ kind, text, numbers }));
+    return (this.#said(s)?.dice ?? []).map(cellOf);
   }
 
   // In words; the throw apart, but for a pool of dice.

@@ -3,7 +3,7 @@
 import { changedCells, drawBoard, drawDie, drawFields, slide, snapshot } from "./board.js";
 import { CoachView } from "./coach.js";
 import { Drill } from "./drill.js";
-import { button, die, el, fill, labelled, scrollable, select } from "./dom.js";
+import { button, die, el, fill, labelled, opponentCards, pressable, scoreboard, scrollable, select } from "./dom.js";
 import { dragged, editable, tapped } from "./edit.js";
 import { fixed, plain } from "./figures.js";
 import { MovesView } from "./moves.js";
@@ -113,14 +113,10 @@ export class PlayView {
 
   // Cards of opponents, each with a certified label.
   #opponents(players) {
-    const cards = players.map(([value, name], i) => {
-      const policy = value.replace("policy ", "");
-      const radio = el("input", { type: "radio", name: "opponent", value, checked: i === 0, onchange: () => this.#sitDown(value) });
-      const about = this.game.head.policies.find((one) => one.name === policy)?.about;
-      return el("label", { class: "opponent" }, radio, el("b", {}, name), el("small", { "data-policy": policy }, this.#strength(policy)), about && el("small", { class: "about" }, about));
-    });
+    const cards = players.map(([value, name]) =>
+      ({ value, name, strength: this.#strength(value), about: this.game.head.policies.find((one) => `policy ${one.name}` === value)?.about }));
     this.aboutTies = el("p", { hidden: !this.game.head.losses_rest_on_ties }, SAY.restsOnTies);
-    return [el("fieldset", { class: "opponents" }, el("legend", {}, SAY.against(this.game.head.players, !this.game.head.is_score)), cards), this.aboutTies, this.#failed()];
+    return [opponentCards(SAY.against(this.game.head.players, !this.game.head.is_score), cards, (value) => this.#sitDown(value)), this.aboutTies, this.#failed()];
   }
 
   // The policies of the rules that fail in some position, and so are no opponents.
@@ -135,8 +131,9 @@ export class PlayView {
     this.seats.forEach((seat, k) => { seat.value = k === me ? "person" : value; });
   }
 
-  #strength(policy) {
+  #strength(value) {
     const { head } = this.game;
+    const policy = value.replace("policy ", "");
     if (policy === "optimal") return head.players > 2 ? SAY.equilibrium : head.is_score ? SAY.losesNothing : SAY.unbeatable;
     if (policy in head.shares) return SAY.sharedWith(head.has_stakes ? this.figures.level(head.shares[policy]) : `${fixed(100 * head.shares[policy], 2)} %`, head.players, head.has_stakes);
     const lost = head.losses.find(({ name }) => name === policy)?.loss;
@@ -596,17 +593,11 @@ export class PlayView {
       : session.isOver ? order.map((seat) => session.accounts.at(-1).after[seat]) : order.map((seat) => session.levels[seat]);
     const shares = figures.isScore ? [this.#shareOf(levels[0])] : levels.map((level) => (1 + level) / 2);
     const silence = isAsked ? SAY.guessFirst : SAY.silent;
-    const bar = el("div", { class: "meter", role: "img", "aria-label": isSilent ? silence
-      : order.map((seat, k) => `${(names ?? this.#strangers)[seat]}: ${figures.level(levels[k])}`).slice(0, figures.isScore ? 1 : n).join(", ") },
-    !isSilent && shares.map((share, k) => {
-      const part = el("i", { class: `p${k}` });
-      part.style.width = `${100 * Math.min(1, Math.max(0, share))}%`;
-      return part;
-    }));
-    fill(this.score, el("div", { class: "plates" }, order.map((seat, k) => el("div", { class: `plate p${k}${seat === mover && !session?.isOver ? " moves" : ""}` },
-      el("b", {}, (names ?? this.#strangers)[seat]),
-      !isSilent && (k === 0 || !figures.isScore) && el("span", {}, figures.level(levels[k]))))),
-    bar, el("small", { class: "unit" }, isSilent ? silence : session?.isOver && !seen ? SAY.atEnd : SAY.unitOf(figures.unit, head.bound, figures.points)));
+    const players = order.map((seat, k) => ({ name: (names ?? this.#strangers)[seat], isMoving: seat === mover && !session?.isOver,
+      text: !isSilent && (k === 0 || !figures.isScore) && figures.level(levels[k]) }));
+    const told = players.filter(({ text }) => text).map(({ name, text }) => `${name}: ${text}`).join(", ");
+    fill(this.score, scoreboard(players, isSilent ? [] : shares, isSilent ? silence : told,
+      isSilent ? silence : session?.isOver && !seen ? SAY.atEnd : SAY.unitOf(figures.unit, head.bound, figures.points)));
   }
 
   // Where expected points lie between the worst and the best.
@@ -752,13 +743,8 @@ export class PlayView {
       wanted?.parentElement.scrollTo(0, 0);
     };
     for (const one of dice) {
-      Object.entries({ role: "button", tabindex: 0, "aria-pressed": "false" }).forEach(([key, value]) => one.setAttribute(key, value));
+      pressable(one, () => toggle(one), { "aria-pressed": "false" });
       one.addEventListener("click", () => toggle(one));
-      one.addEventListener("keydown", (event) => {
-        if (event.key !== "Enter" && event.key !== " ") return;
-        event.preventDefault();
-        toggle(one);
-      });
     }
   }
 

@@ -3,21 +3,20 @@
 import { el, table } from "./dom.js";
 import { SAY } from "./strings.js";
 
-export function rulesView({ game, figures }) {
-  const { head } = game;
+// `sure` and `keys` are the page's own texts.
+export function rulesView({ about, parameters, policies, made_by: madeBy, api }, { aim = [], sure, keys }) {
   return el("div", { class: "rules" },
-    head.about.map((text) => el("p", {}, coded(text))),
-    el("p", {}, SAY.aim(head)),
-    head.parameters.length > 0 && [el("h2", {}, SAY.parameters),
-      table(SAY.parameters, ["", "", ""], head.parameters.map(({ name, value, about }) => [name, value, coded(about)]))],
-    head.policies.some(({ about }) => about) && [el("h2", {}, SAY.policies),
-      el("dl", {}, head.policies.filter(({ about }) => about)
-        .map(({ name, about }) => [el("dt", {}, name), el("dd", {}, coded(about))]))],
-    el("h2", {}, SAY.sure), el("p", {}, SAY.certified(head.bound, figures.points, figures.least)),
-    el("p", {}, SAY.fair),
+    about.map((text) => el("p", {}, coded(text))),
+    aim.map((text) => el("p", {}, text)),
+    parameters.length > 0 && [el("h2", {}, SAY.parameters),
+      table(SAY.parameters, ["", "", ""], parameters.map((one) => [one.name, one.value, coded(one.about)]))],
+    policies.some((one) => one.about) && [el("h2", {}, SAY.policies),
+      el("dl", {}, policies.filter((one) => one.about)
+        .map((one) => [el("dt", {}, one.name), el("dd", {}, coded(one.about))]))],
+    el("h2", {}, SAY.sure), sure.map((text) => el("p", {}, text)),
     el("h2", {}, SAY.keys), el("dl", { class: "keys" },
-      SAY.keyList(head.has_pool).map(([key, about]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, about)])),
-    el("p", { class: "made" }, SAY.madeBy(head.made_by, head.api)));
+      keys.map(([key, what]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, what)])),
+    el("p", { class: "made" }, SAY.madeBy(madeBy, api)));
 }
 
 // Text in backticks is code.

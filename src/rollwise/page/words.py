@@ -32,53 +32,6 @@ SAMPLE = 40  # actions of a kind with collected dice in larger games, and number
 Progress = Callable[[str, int, int | None], None]
 
 
-class PageWords(NamedTuple):
-    """The texts of a game's page.
-
-    Attributes
-    ----------
-    texts : list of str
-        Each text once; the first one is empty.
-    parts : dict of bytes
-        Streams of indices into `texts`: `described` and `shown` of each position, and of each final
-        position; `deeds` of each action, `told` of each outcome. Parts without any text are
-        omitted. ``end 0`` and so on: the fields of final positions; `ends`: for each outcome that
-        ends the game, the number of its final position, from 1, or 0 without one.
-    dice : list
-        Of each kind of action: None, or the sides of its dice, and the outcome of each throw,
-        the last die turning first.
-    faces : list of str
-        The names of the faces, from 1.
-    values : list of dict
-        Of each field: the meaning of its numbers, by number, where the game has texts.
-    sets : list
-        Of each field: the members of its sets as pairs of bit and text; None for other numbers.
-    deeds, told : list of (int, str)
-        The text of each action label, and of each slot, with a constant text, in games without
-        the part of that name.
-    tells_after : bool
-        Outcomes without a text have one in the rules; the words of the position after them do.
-    board : list or None
-        Rows of cells. A cell is its kind, and pairs for its text (an index into `texts`) and its
-        numbers: a pair is 0 and the number, 1 and the field of the number, or 2 and the index of
-        the part (``board 0`` and so on) with the number for each position.
-    n_ends : int
-        The number of final positions.
-    """
-
-    texts: list[str]
-    parts: dict[str, bytes]
-    dice: list[dict[str, Any] | None]
-    faces: list[str]
-    values: list[dict[int, str]]
-    sets: list[list[tuple[int, str]] | None]
-    deeds: list[tuple[int, str]]
-    told: list[tuple[int, str]]
-    tells_after: bool
-    board: list[list[list[Any]]] | None
-    n_ends: int
-
-
 class Ends(NamedTuple):
     """Final positions: their fields, their words, and the number of each ending outcome's, or 0."""
 
@@ -110,8 +63,35 @@ def _ends(narrator: Narrator, packed: PackedGraph) -> Ends:
     return Ends([row for row, n in known.items() if n], words, numbers, packed.slot[over])
 
 
-def words_of(narrator: Narrator, packed: PackedGraph, progress: Progress | None) -> PageWords:
-    """Ask a game for its words."""
+def words_of(
+    narrator: Narrator, packed: PackedGraph, progress: Progress | None
+) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Ask a game for its words.
+
+    Returns
+    -------
+    head : dict
+        - `texts`: each text once; the first one is empty.
+        - `dice`: of each kind of action None, or the sides of its dice, and the outcome of each
+          throw, the last die turning first.
+        - `faces`: the names of the faces, from 1.
+        - `values`: of each field the meaning of its numbers, by number, where the game has texts.
+        - `sets`: of each field the members of its sets as pairs of bit and text; None for other
+          numbers.
+        - `deeds`, `told`: the text of each action label, and of each slot, with a constant text,
+          in games without the part of that name.
+        - `tells_after`: whether outcomes without a text have one in the rules; the words of the
+          position after them do.
+        - `board`: rows of cells, or None. A cell is its kind, and pairs for its text (an index into
+          `texts`) and its numbers: a pair is 0 and the number, 1 and the field of the number, or 2
+          and the index of the part (``board 0`` and so on) with the number for each position.
+        - `n_ends`: the number of final positions.
+    parts : dict of bytes
+        Streams of indices into `texts`: `described` and `shown` of each position, and of each final
+        position; `deeds` of each action, `told` of each outcome. Parts without any text are
+        omitted. ``end 0`` and so on: the fields of final positions; `ends`: for each outcome that
+        ends the game, the number of its final position, from 1, or 0 without one.
+    """
     texts: dict[str, int] = {"": 0}
     parts: dict[str, bytes] = {}
     ends = _ends(narrator, packed)
@@ -132,26 +112,23 @@ def words_of(narrator: Narrator, packed: PackedGraph, progress: Progress | None)
     dice = _dice(narrator, packed)
     most = max((max(found["sides"]) for found in dice if found), default=0)
     faces = [narrator.face_name(face) for face in range(1, most + 1)]
-    deeds = [] if "deeds" in parts else _deeds(narrator, packed)
     is_large = len(packed.outcomes) > MOST_ASKED
-    told = _told(narrator, packed) if is_large else []
-    tells_after = is_large and narrator.game is not None and _tells(type(narrator.game))
     columns = dict(zip(narrator.graph.field_names, narrator.graph.fields.T, strict=True))
     sets = sets_of(narrator, columns)
-    values = values_of(narrator, columns, sets)
-    return PageWords(
-        list(texts),
-        parts,
-        dice,
-        faces,
-        values,
-        sets,
-        deeds,
-        told,
-        tells_after,
-        board,
-        len(ends.rows),
-    )
+    head = {
+        "dice": dice,
+        "faces": faces,
+        "values": values_of(narrator, columns, sets),
+        "sets": sets,
+        "deeds": [] if "deeds" in parts else _deeds(narrator, packed),
+        "told": _told(narrator, packed) if is_large else [],
+        "tells_after": is_large
+        and narrator.game is not None
+        and type(narrator.game).told is not Game.told,
+        "board": board,
+        "n_ends": len(ends.rows),
+    }
+    return {"texts": list(texts)} | head, parts
 
 
 def _questions(
@@ -164,7 +141,7 @@ def _questions(
     positions = packed.states[:n].tolist()
     alike = np.zeros(n + len(ends.rows), np.int64)
     described, shown = [one[0] for one in ends.words], [one[1] for one in ends.words]
-    kind = np.unique(graph.action_label[packed.actions], return_inverse=True)[1].reshape(-1)
+    kind = np.unique(graph.action_label[packed.actions], return_inverse=True)[1]
     asked = zip(packed.owner.tolist(), packed.number.tolist(), strict=True)
     questions: dict[str, tuple[NDArray[np.int64], Iterable[str]]] = {
         "shown": (alike, chain(map(narrator.board, positions), shown)),
@@ -221,11 +198,6 @@ def _told(narrator: Narrator, packed: PackedGraph) -> list[tuple[int, str]]:
         return []
     owner, number = packed.owner.tolist(), packed.number.tolist()
     return _alike(packed.slot, lambda k: narrator.told(owner[k], number[k]))
-
-
-def _tells(kind: type[Game]) -> bool:
-    """Whether a game has words for outcomes."""
-    return kind.told is not Game.told
 
 
 def _alike(groups: NDArray[np.integer[Any]], ask: Callable[[int], str]) -> list[tuple[int, str]]:

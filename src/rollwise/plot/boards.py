@@ -31,6 +31,7 @@ from rollwise.words import Narrator
 from rollwise.words.next_view import as_next_sees
 
 Marks = set[tuple[int, int]]  # cells of a board, by row and column
+Way = Callable[[Board, Board], Marks]  # the cells that change between two boards
 
 MOST, MOST_TRIED = 12, 1_000  # boards of a figure, and positions looked at
 PASSES = 200  # of turns, from which it is read how opponents see a board
@@ -91,11 +92,12 @@ def draw_boards(
         seen=" ".join(f"{cards.words(s)}: {caption(s)}." for s in shown),
     )
     hidden = {"visible": False, "range": [0, 1], "fixedrange": True}
+    coded = [base64.b64encode(_svg(svg, tall, "").encode()).decode() for svg, _ in drawn]
     layouts = []
     for n, height, width in zip(columns, heights, (WIDE - 40, NARROW - 20), strict=True):
         images = [
             {
-                "source": _data(svg, tall),
+                "source": f"data:image/svg+xml;base64,{svg}",
                 "xref": "paper",
                 "yref": "paper",
                 "x": k % n / n,
@@ -106,7 +108,7 @@ def draw_boards(
                 "xanchor": "left",
                 "yanchor": "top",
             }
-            for k, (svg, _) in enumerate(drawn)
+            for k, svg in enumerate(coded)
         ]
         layouts.append({"images": images, "xaxis": hidden, "yaxis": hidden})
     return sheet.finish(*layouts)
@@ -128,11 +130,6 @@ def different(
         if len(found) == most:
             break
     return list(found.values())
-
-
-def _data(svg: str, tall: float) -> str:
-    whole = _svg(svg, tall, "")
-    return f"data:image/svg+xml;base64,{base64.b64encode(whole.encode()).decode()}"
 
 
 def _svg(inside: str, tall: float, label: str) -> str:
@@ -232,15 +229,24 @@ class Cards:
             return set()
         target = outcomes[0].target
         if outcomes[0].passes:
-            return self._across(board, target)
+            way, cells = self._across
+            return way(board, cells(target))
         return _differing(board, self.narrator.cells(target))
 
     @cached_property
-    def _across(self) -> Callable[[Board, int], Marks]:
-        """The cells changed at a PASS: opponents see a board in the way that explains most passes.
+    def _across(self) -> tuple[Way, Callable[[int], Board]]:
+        """How opponents see a board: the way that explains most passes, plain ways first.
 
+        Pieces may change sides, and rows and columns their order: from behind, by halves, or any.
         One position can't tell which way this is: on an empty board, many ways change one cell.
         The last way exchanges the fields of the players instead of parts of the board.
+
+        Returns
+        -------
+        way : callable
+            The cells changed at a PASS, from the boards before and after it.
+        cells : callable
+            The board after it.
         """
         graph, cells = self.solution.graph, self.narrator.cells
         passes = np.flatnonzero((graph.outcome_passes > 0) & (graph.outcome_state >= 0))
@@ -248,17 +254,14 @@ class Cards:
         befores = graph.action_state[outcome_action(graph)[passes]].tolist()
         afters = graph.outcome_state[passes].tolist()
         pairs = [(cells(s), t) for s, t in zip(befores, afters, strict=True)]
-        ways = [partial(_seen_otherwise, way, cells) for way in _ways_across()]
+        both, turns = (True, False), (_as_is, _from_behind, _by_halves)
+        changed: list[Way] = [
+            partial(_changed_across, *how) for how in product(both, both, turns, (False, True))
+        ]
+        ways = [(way, cells) for way in changed]
         if min(self.narrator.seen_by_next) >= 0:
-            ways.append(partial(_seen_otherwise, _differing, self.narrator.cells_seen_back))
-        return min(ways, key=lambda way: sum(len(way(*pair)) for pair in pairs))
-
-
-def _seen_otherwise(
-    way: Callable[[Board, Board], Marks], cells: Callable[[int], Board], board: Board, after: int
-) -> Marks:
-    """The cells of a board changed in the state `after`, by a way in which opponents see it."""
-    return way(board, cells(after))
+            ways.append((_differing, self.narrator.cells_seen_back))
+        return min(ways, key=lambda way: sum(len(way[0](one, way[1](t))) for one, t in pairs))
 
 
 def _differing(board: Board, other: Board, *, in_order: bool = True) -> Marks:
@@ -277,15 +280,6 @@ def _differing(board: Board, other: Board, *, in_order: bool = True) -> Marks:
         for j, (cell, after) in enumerate(zip(row, changed, strict=False))
         if cell != after
     }
-
-
-def _ways_across() -> list[Callable[[Board, Board], Marks]]:
-    """The cells that change for an opponent who may see the board otherwise; plain ways first.
-
-    Pieces may change sides, and rows and columns their order: from behind, by halves, or any.
-    """
-    ways = product((True, False), (True, False), (_as_is, _from_behind, _by_halves), (False, True))
-    return [partial(_changed_across, *way) for way in ways]
 
 
 def _changed_across(

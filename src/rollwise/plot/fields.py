@@ -88,6 +88,12 @@ def field_text(solution: Solution, name: str, number: int) -> str:
     return Words(solution.game).field_text(name, number) or str(number)
 
 
+def field_equals(solution: Solution, field: int, number: int) -> str:
+    """A field with a number: ``sticks = 3``."""
+    name = solution.graph.columns[field]
+    return f"{name} = {field_text(solution, name, int(number))}"
+
+
 def escaped(text: str) -> str:
     """A text that Plotly shows unchanged: it decodes ``&lt;`` and ``&amp;``, but no ``&quot;``."""
     return html.escape(text, quote=False)
@@ -280,6 +286,20 @@ def field_index(solution: Solution, name: str) -> int:
     return names.index(name)
 
 
+def asked_fields(solution: Solution, choices: Choices) -> list[int]:
+    """The numbers of the fields that the choices put along x and y.
+
+    Raises
+    ------
+    UsageError
+        The states have no such field, or both are the same one.
+    """
+    asked = [field_index(solution, name) for name in (choices.x, choices.y) if name is not None]
+    if len(set(asked)) < len(asked):
+        raise UsageError(f"x and y are both {choices.x}; choose two different fields")
+    return asked
+
+
 def require_choice(solution: Solution, kind: str) -> Ints:
     """The states with a choice.
 
@@ -304,7 +324,7 @@ def without_choice(solution: Solution) -> list[str]:
     return ["Positions without a choice are left out."] if left else []
 
 
-def require_choices(solution: Solution, kind: str, choices: Choices) -> Ints:
+def require_choices(solution: Solution, choices: Choices, kind: str) -> Ints:
     """The states with a choice, of which there are several, or boards to draw.
 
     Raises
@@ -353,6 +373,14 @@ def select(solution: Solution, states: Ints, where: str | None) -> Ints:
     return np.asarray(states[kept])
 
 
+def columns_along(table: NDArray[np.int32], field: int) -> tuple[Ints, Ints]:
+    """States in columns along a field: their order, and where in it each column begins."""
+    others = [f for f in range(table.shape[1]) if f != field]
+    order = np.lexsort(table[:, [field, *others]].T)
+    rows = table[order][:, others]
+    return order, np.flatnonzero(np.append(True, np.any(rows[1:] != rows[:-1], axis=1)))
+
+
 def changes_along(table: NDArray[np.int32], answer: NDArray[np.float64]) -> NDArray[np.float64]:
     """The changes of the answer between neighbouring states, along each field.
 
@@ -366,29 +394,11 @@ def changes_along(table: NDArray[np.int32], answer: NDArray[np.float64]) -> NDAr
     (n_fields,) float64
         The share of steps with a change, each weighted by the amount of the change.
     """
-    n, n_fields = table.shape
-    found = np.zeros(n_fields)
-    low = table.min(axis=0).astype(np.int64)
-    sizes = table.max(axis=0).astype(np.int64) - low + 1
-    for f in range(n_fields):
-        if sizes[f] == 1:
-            continue
-        order = [g for g in range(n_fields) if g != f] + [f]
-        if float(np.prod(sizes.astype(np.float64))) < 2.0**62:
-            # a number for each row of fields, field f last: rows with one quotient are a line along
-            # f
-            key = np.zeros(n, np.int64)
-            for g in order:
-                key = key * sizes[g] + (table[:, g] - low[g])
-            row = np.argsort(key, kind="stable")
-            line = key[row] // sizes[f]
-            same = line[1:] == line[:-1]
-        else:
-            # too many combinations for a number of 64 bits
-            row = np.lexsort(table[:, order[::-1]].T)
-            others = table[row][:, order[:-1]]
-            same = np.all(others[1:] == others[:-1], axis=1)
-        found[f] = np.abs(np.diff(answer[row]))[same].sum()
+    found = np.zeros(table.shape[1])
+    for field in np.flatnonzero(np.ptp(table, axis=0)).tolist():
+        order, begin = columns_along(table, field)
+        steps = np.abs(np.diff(answer[order]))
+        found[field] = np.delete(steps, begin[1:] - 1).sum()  # not from one column to the next
     return found
 
 
@@ -425,9 +435,7 @@ def view(
     """
     names = solution.graph.columns
     table = solution.graph.rows[states]
-    asked = [field_index(solution, name) for name in (choices.x, choices.y) if name is not None]
-    if len(asked) != len(set(asked)):
-        raise UsageError(f"x and y are both {choices.x}; choose two different fields")
+    asked = asked_fields(solution, choices)
     if not asked and set_fields(solution, states) == (pair := two_dice(solution, states)):
         asked = pair
     faces_asked = {*asked} & {*solution.graph.throw_columns}
@@ -445,13 +453,11 @@ def view(
     # the field of the decision goes upwards
     if given is not asked and axes[0] == turn:
         axes = axes[::-1]
-    if choices.x is not None and choices.y is None and len(axes) == 2 and axes[0] != asked[0]:
-        axes = (axes[1], axes[0])
-    if choices.y is not None and choices.x is None and len(axes) == 2 and axes[1] != asked[0]:
-        axes = (axes[1], axes[0])
+    if len(asked) == 1 and len(axes) == 2 and axes[choices.x is None] != asked[0]:
+        axes = axes[::-1]
     alike = [f for f in range(len(names)) if counts[f] == 1 and table[0, f] != NO_THROW]
     alike = [f for f in alike if f != along]
-    fixed = [f"{names[f]} = {field_text(solution, names[f], int(table[0, f]))}" for f in alike]
+    fixed = [field_equals(solution, f, table[0, f]) for f in alike]
     notes = [f"Everywhere here {' and '.join(fixed)}."] if fixed and len(fixed) <= 3 else []
     rest = [f for f in varying if f not in axes]
     if not rest:
@@ -461,7 +467,6 @@ def view(
     combinations, belongs, sizes = np.unique(
         table[:, rest], axis=0, return_inverse=True, return_counts=True
     )
-    belongs = belongs.reshape(-1)
     most = PANELS_OF_MANY if sizes.max() > MANY_CELLS else PANELS
     chosen = np.arange(len(combinations))
     if len(chosen) > most:
@@ -503,10 +508,8 @@ def _title(
 ) -> str:
     """The title of a panel: the common fields of its states, and the common throw."""
     graph = solution.graph
-    pairs = [
-        (graph.columns[f], v) for f, v in zip(rest, shared.tolist(), strict=True) if f not in thrown
-    ]
-    told = [f"{name} = {field_text(solution, name, v)}" for name, v in pairs]
+    pairs = zip(rest, shared, strict=True)
+    told = [field_equals(solution, f, number) for f, number in pairs if f not in thrown]
     if _is_short(rest, thrown):
         told = [text for text in told if not text.endswith(" = 0")]
     if thrown:
@@ -564,9 +567,8 @@ def empty_cells(
         left_out[here] |= empty[cells(here)]
     reasons = []
     if missing.any():
-        names = [graph.columns[axis] for axis in axes]
         gone = [
-            f"{names[d]} = {field_text(solution, names[d], int(along[d][place]))}"
+            field_equals(solution, axes[d], along[d][place])
             for d in (0, 1)
             for place in np.flatnonzero((missing == len(panels)).all(axis=1 - d)).tolist()
         ]

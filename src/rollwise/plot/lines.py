@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from rollwise.plot.style import BLUE, GREY, LINE_COLOURS, Picture, Sheet, axis
 Floats = NDArray[np.float64]
 
 
+@dataclass
 class Line:
     """One line: its points, its name and colour, and the text of each point.
 
@@ -28,21 +30,18 @@ class Line:
     Lines with the same ``key`` have one entry in the legend, under that name.
     """
 
-    def __init__(
-        self,
-        name: str,
-        x: Sequence[float],
-        y: Sequence[float],
-        colour: str,
-        hovers: Sequence[str] | None = None,
-        filled: Sequence[bool] | None = None,
-        dash: str = "solid",
-        symbol: str = "circle",
-        key: str | None = None,
-    ) -> None:
-        self.key = name if key is None else key
-        self.name, self.x, self.y, self.colour = name, list(x), list(y), colour
-        self.hovers, self.filled, self.dash, self.symbol = hovers, filled, dash, symbol
+    name: str
+    x: Sequence[float]
+    y: Sequence[float]
+    colour: str
+    hovers: Sequence[str] | None = None
+    filled: Sequence[bool] | None = None
+    dash: str = "solid"
+    symbol: str = "circle"
+    key: str = ""
+
+    def __post_init__(self) -> None:
+        self.x, self.y, self.key = list(self.x), list(self.y), self.key or self.name
 
 
 def draw_lines(

@@ -276,10 +276,10 @@ def _matrices(
     label: Callable[[int], str] | None,
 ) -> tuple[NDArray[np.float32], NDArray[Any], NDArray[Any] | None]:
     x_field, y_field = view.axes
-    place_x = {int(x): i for i, x in enumerate(xs)}
-    place_y = {int(y): i for i, y in enumerate(ys)}
-    columns = [place_x[v] for v in table[panel.states, x_field].tolist()]
-    rows = [place_y[v] for v in table[panel.states, y_field].tolist()]
+    columns, rows = (
+        np.searchsorted(np.array(ticks).astype(np.int64), table[panel.states, field])
+        for ticks, field in ((xs, x_field), (ys, y_field))
+    )
     z = np.full((len(ys), len(xs)), np.nan, np.float32)
     z[rows, columns] = answer(panel.states)
     hovers = np.full(z.shape, "", object)

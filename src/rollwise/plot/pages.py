@@ -108,7 +108,6 @@ def picture(page: str, form: str, width: int) -> bytes:
     PictureFailed
         The browser made no picture.
     """
-    find_browser()
     size = f"{{format: '{form}', scale: {1 if form == 'svg' else 1.5}}}"
     script = f"<script>const asFile = {size};\n{resource('plot', 'picture.js')}</script>"
     # A window has a least width, so the page's own width is set.
@@ -208,15 +207,19 @@ def embed(figure: Figure, name: str) -> str:
     )
 
 
-def document(title: str, style: str, body: str, head: str = "") -> str:
-    """A whole page with the `library`: its title, and the other parts in HTML."""
+def shell(title: str, head: str, body: str) -> str:
+    """A whole page: its title, and the other parts in HTML."""
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<link rel="icon" href="data:,">\n'
-        f"<title>{html.escape(title)}</title>\n<style>{style}</style>\n{library()}\n{head}</head>\n"
-        f"<body>\n{body}\n</body>\n</html>\n"
+        f"<title>{html.escape(title)}</title>\n{head}</head>\n<body>\n{body}\n</body>\n</html>\n"
     )
+
+
+def document(title: str, style: str, body: str, head: str = "") -> str:
+    """A whole page with the `library`, as `shell` makes it."""
+    return shell(title, f"<style>{style}</style>\n{library()}\n{head}", body)
 
 
 def page(figure: Figure, title: str) -> str:

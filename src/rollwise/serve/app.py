@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import html
-import importlib.resources
 import json
 import re
 import time
@@ -29,6 +28,7 @@ from rollwise.errors import ParameterError, RollwiseError, UnknownGame, UsageErr
 from rollwise.game import Game
 from rollwise.graph.typed import read_numbers
 from rollwise.parameters import read_values, typed
+from rollwise.plot.pages import resource, shell
 from rollwise.serve.workers import (
     Busy,
     Failed,
@@ -72,16 +72,8 @@ class Connections:
         Makes the protocol (`asyncio.Protocol`) of a connection, as Uvicorn does.
     """
 
-    def __init__(
-        self,
-        protocol: Callable[..., Any],
-        most: int = MOST,
-        most_of_an_address: int = MOST_OF_AN_ADDRESS,
-        longest_wait: float = LONGEST_WAIT,
-    ) -> None:
+    def __init__(self, protocol: Callable[..., Any]) -> None:
         self._protocol = protocol
-        self._most, self._most_of_an_address = most, most_of_an_address
-        self.longest_wait = longest_wait
         self.of_address: Counter[str] = Counter()
         self.waiting: dict[Watched, None] = {}  # the longest idle first
 
@@ -93,18 +85,18 @@ class Connections:
 
     def make_room(self, new: Watched) -> None:
         """Close connections until there aren't too many; `new` has been counted."""
-        if self.of_address[new.address] > self._most_of_an_address:
+        if self.of_address[new.address] > MOST_OF_AN_ADDRESS:
             # the longest idle connection of this address goes, or the new one where none is idle
             same = (one for one in self.waiting if one.address == new.address)
             next(same, new).abort()
-        elif self.of_address.total() > self._most:
+        elif self.of_address.total() > MOST:
             next(iter(self.waiting), new).abort()
 
 
-class Watched(Connection, asyncio.Protocol):
+class Watched(Connection):
     """A connection with a limit on idle time; its inner protocol does all else."""
 
-    inner: Any
+    inner: Any = None
 
     def __init__(self, all_of_them: Connections) -> None:
         self._all = all_of_them
@@ -122,7 +114,7 @@ class Watched(Connection, asyncio.Protocol):
         if self._transport is not None:
             self._all.waiting[self] = None
             loop = asyncio.get_running_loop()
-            self._timer = loop.call_later(self._all.longest_wait, self.abort)
+            self._timer = loop.call_later(LONGEST_WAIT, self.abort)
 
     def abort(self) -> None:
         if self._transport is not None:
@@ -147,18 +139,8 @@ class Watched(Connection, asyncio.Protocol):
             self._transport = None
             self._all.of_address -= Counter([self.address])
 
-    def data_received(self, data: bytes) -> None:
-        self.inner.data_received(data)
-
-    def eof_received(self) -> bool | None:
-        kept: bool | None = self.inner.eof_received()
-        return kept
-
-    def pause_writing(self) -> None:
-        self.inner.pause_writing()
-
-    def resume_writing(self) -> None:
-        self.inner.resume_writing()
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
 
 
 MOST_BODY = 16_384  # bytes
@@ -312,9 +294,9 @@ def make_app(
             Route("/", _file("index.html", "text/html")),
             Route("/serve.js", _file("serve.js", "text/javascript")),
             Route("/serve.css", _file("serve.css", "text/css")),
-            Route("/page.css", _file("page.css", "text/css", "rollwise.page")),
+            Route("/page.css", _file("page.css", "text/css", "page")),
             *(
-                Route(f"/{name}.js", _file(f"{name}.js", "text/javascript", "rollwise.page"))
+                Route(f"/{name}.js", _file(f"{name}.js", "text/javascript", "page"))
                 for name in ("board", "dom", "strings")
             ),
             Route("/api/games", site.games),
@@ -591,10 +573,8 @@ def _number(text: str, what: str) -> int:
     return int(text)
 
 
-def _file(
-    name: str, kind: str, room: str = "rollwise.serve"
-) -> Callable[[Request], Awaitable[Response]]:
-    text = importlib.resources.files(room).joinpath(name).read_text(encoding="utf-8")
+def _file(name: str, kind: str, room: str = "serve") -> Callable[[Request], Awaitable[Response]]:
+    text = resource(room, name)
 
     async def answer(request: Request) -> Response:
         return Response(text, media_type=kind)
@@ -651,14 +631,9 @@ def _with_home(request: Request, page: str) -> str:
 
 def _shell(request: Request, title: str, body: str) -> str:
     """A small page in the style of the start page."""
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<link rel="icon" href="data:,">\n<link rel="stylesheet" href="/page.css">\n'
-        f'<link rel="stylesheet" href="/serve.css">\n<title>{html.escape(title)}</title>\n'
-        f"</head>\n<body>\n<header>{_home(request)}<h1>{html.escape(title)}</h1></header>\n"
-        f"<main>{body}</main>\n</body>\n</html>\n"
-    )
+    styles = (f'<link rel="stylesheet" href="/{name}.css">\n' for name in ("page", "serve"))
+    header = f"<header>{_home(request)}<h1>{html.escape(title)}</h1></header>"
+    return shell(title, "".join(styles), f"{header}\n<main>{body}</main>")
 
 
 def _table_body(

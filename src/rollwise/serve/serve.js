@@ -3,6 +3,7 @@
 // Every name is put in as text; answers and advice come as HTML from the server's documents.
 
 import { drawBoard } from "./board.js";
+import { button, el, fillSelect, labelled, select } from "./dom.js";
 
 const $ = (id) => document.getElementById(id);
 const LOST = "The server doesn't answer. Start it again with `rollwise serve`, then try again. "
@@ -13,13 +14,6 @@ const HIDDEN_PAGES = ["Play", "Report"];
 const BUSY = 503;
 const AGAIN = 2000; // milliseconds until the next try at a busy server
 let games = [];
-
-function element(tag, text = "", given = {}) {
-  const made = document.createElement(tag);
-  made.textContent = text;
-  for (const [name, value] of Object.entries(given)) made.setAttribute(name, value);
-  return made;
-}
 
 async function api(path, options) {
   let answer;
@@ -76,26 +70,16 @@ async function solved(wanted, tell, goes = () => true) {
   return found.solution;
 }
 
-function field(parameter, i) {
-  let input;
-  const words = parameter.among;
-  if (words.length || parameter.type === "bool") {
-    input = element("select");
-    for (const word of words.length ? words : [true, false]) {
-      input.append(element("option", String(word)));
-    }
-  } else {
-    input = element("input", "", { inputmode: parameter.type === "int" ? "numeric" : "decimal" });
-  }
-  input.name = parameter.name;
-  input.id = `parameter-${i}`;
-  input.value = parameter.default ?? "";
-  const control = element("div", "", { class: "control" });
-  control.append(element("label", parameter.name.replaceAll("_", " "), { for: input.id }), input,
-    element("small", [parameter.about, parameter.range].filter(Boolean).join("; ")));
-  return control;
+function field({ name, among, type, default: usual, about, range }) {
+  const words = (type === "bool" ? [true, false] : among).map((word) => [String(word), String(word)]);
+  const input = words.length ? select(words) : el("input", { inputmode: type === "int" ? "numeric" : "decimal" });
+  input.name = name;
+  input.value = usual ?? "";
+  return labelled(name.replaceAll("_", " "), input, [about, range].filter(Boolean).join("; "));
 }
 
+// The parameters in an address, as pairs of name and value.
+const parametersIn = (words) => words.getAll("parameter").map((text) => [text.slice(0, text.indexOf("=")), text.slice(text.indexOf("=") + 1)]);
 const gameOf = (name) => games.find((one) => one.game === name);
 
 // Whether a game is shown with its parameters, or the cards of all.
@@ -108,15 +92,12 @@ function choose() {
   const game = gameOf($("game").value);
   $("name").textContent = game.heading;
   $("about").textContent = game.description;
-  $("parameters").replaceChildren(element("legend", "Parameters"), ...game.parameters.map(field));
+  $("parameters").replaceChildren(el("legend", {}, "Parameters"), ...game.parameters.map(field));
   $("parameters").hidden = !game.parameters.length;
   const versions = Object.entries(game.presets);
   const usual = game.parameters.map((one) => [one.name, one.default]);
-  $("presets").replaceChildren(...(versions.length ? [["usual", {}], ...versions] : []).map(([name, values]) => {
-    const made = element("button", name, { type: "button" });
-    made.addEventListener("click", () => fill(Object.entries({ ...Object.fromEntries(usual), ...values })));
-    return made;
-  }));
+  $("presets").replaceChildren(...(versions.length ? [["usual", {}], ...versions] : []).map(([name, values]) =>
+    button(name, () => fill(Object.entries({ ...Object.fromEntries(usual), ...values })))));
   $("solved").hidden = true;
   $("bar").hidden = true;
   $("status").textContent = "";
@@ -172,7 +153,7 @@ async function show(wanted, solution) {
   $("worth").innerHTML = await api(`answer?${query(wanted)}`);
   const isHidden = solution.schema.startsWith(HIDDEN);
   $("links").replaceChildren(...Object.entries(PAGES).filter(([name]) => !isHidden || HIDDEN_PAGES.includes(name)).map(([name, path], i) =>
-    element("a", name, { class: i === 0 ? "button main" : "button", href: `${path}?${query(wanted)}` })));
+    el("a", { class: i === 0 ? "button main" : "button", href: `${path}?${query(wanted)}` }, name)));
   const start = Object.entries(solution.start ?? {});
   const text = (value) => (Array.isArray(value) ? `(${value.join(",")})` : value);
   $("state").value = start.map(([name, value]) => `${name}=${text(value)}`).join(",");
@@ -204,7 +185,7 @@ async function restore() {
   }
   $("game").value = words.get("game");
   choose();
-  fill(words.getAll("parameter").map((text) => [text.slice(0, text.indexOf("=")), text.slice(text.indexOf("=") + 1)]));
+  fill(parametersIn(words));
   const wanted = chosen();
   try {
     const found = await api(`api/solve?${query(wanted)}`);
@@ -233,17 +214,16 @@ const seen = new IntersectionObserver((entries) => entries.filter((one) => one.i
 }), { rootMargin: "400px" });
 
 function card(game) {
-  const made = element("li");
-  const picture = element("div");
+  const picture = el("div");
   const address = (values) => query({ game: game.game, parameters: values });
   const players = { 1: "one player", 2: "two players", 3: "three players", 4: "four players" }[game.players] ?? `${game.players} players`;
-  const tools = element("p", "", { class: "tools" });
-  tools.append(element("a", "Play", { class: "button main", href: `page?${address({})}`, "aria-label": `Play ${game.heading}` }),
-    ...Object.entries(game.presets).map(([name, values]) => element("a", name, { class: "button", href: `page?${address(values)}`, "aria-label": `Play ${game.heading}, ${name}` })),
-    element("a", "Rules and answers", { class: "button", href: `#${address({})}`, "aria-label": `Rules and answers of ${game.heading}` }));
+  const link = (text, href, label, style = "button") => el("a", { class: style, href, "aria-label": label }, text);
+  const tools = el("p", { class: "tools" }, link("Play", `page?${address({})}`, `Play ${game.heading}`, "button main"),
+    Object.entries(game.presets).map(([name, values]) => link(name, `page?${address(values)}`, `Play ${game.heading}, ${name}`)),
+    link("Rules and answers", `#${address({})}`, `Rules and answers of ${game.heading}`));
   const values = new Map(game.parameters.map((one) => [one.name, String(one.default)]));
   const about = game.description.replace(/`(\w+)`/g, (_, name) => values.get(name) ?? name);
-  made.append(element("h3", game.heading), picture, element("p", about), element("p", players, { class: "dim" }), tools);
+  const made = el("li", {}, el("h3", {}, game.heading), picture, el("p", {}, about), el("p", { class: "dim" }, players), tools);
   seen.observe(picture);
   shows.set(picture, `game=${game.game}`);
   made.dataset.text = `${game.heading} ${game.game} ${game.description} ${players}`.toLowerCase();
@@ -258,11 +238,10 @@ function filter() {
 // On the page of an unsolved game.
 async function wait() {
   const words = new URLSearchParams($("wait").dataset.game);
-  const pairs = words.getAll("parameter").map((text) => [text.slice(0, text.indexOf("=")), text.slice(text.indexOf("=") + 1)]);
   $("again").hidden = true;
   drawStart($("start"), words).catch(() => {});
   try {
-    await solved({ game: words.get("game"), parameters: Object.fromEntries(pairs) }, (text) => { $("wait").textContent = text; });
+    await solved({ game: words.get("game"), parameters: Object.fromEntries(parametersIn(words)) }, (text) => { $("wait").textContent = text; });
     location.reload(); // with the position in its address
   } catch (error) {
     $("wait").textContent = error.message;
@@ -294,16 +273,12 @@ async function start() {
   addEventListener("hashchange", restore);
   try {
     games = (await api("api/games")).games;
-    $("game").append(...games.map((game) => {
-      const option = element("option", game.heading);
-      option.value = game.game;
-      return option;
-    }));
+    fillSelect($("game"), games.map((game) => [game.game, game.heading]));
     const { own, faults } = await api("api/sheets");
     for (const game of games) $(own.includes(game.game) ? "own" : "gallery").querySelector("ul").append(card(game));
     for (const place of ["own", "gallery"]) $(place).hidden = !$(place).querySelector("li");
     const wrong = Object.entries(faults);
-    $("faults").append(...wrong.flatMap(([name, text]) => [element("dt", name), element("dd", text)]));
+    $("faults").append(...wrong.flatMap(([name, text]) => [el("dt", {}, name), el("dd", {}, text)]));
     $("faulty").hidden = !wrong.length;
     await restore();
   } catch (error) {

@@ -5,7 +5,6 @@ Its first line of input names the game. It ends at the end of its input, even wh
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import queue
@@ -242,7 +241,7 @@ def _map(answer: Any, question: Mapping[str, Any]) -> str:
     named = place["state"]
     axes = _axes(part.graph.title, list(named), question)
     at = list(named.values())
-    sets = _sets(answer, named)
+    sets = _sets(answer)
     if answer.is_whole:
         kept = answer.graph.positions
         columns = [answer.graph.field_names.index(name) for name in named]
@@ -264,17 +263,12 @@ def _map(answer: Any, question: Mapping[str, Any]) -> str:
     return encode(map_document(part, narrator, around, positions, state))
 
 
-def _sets(answer: Any, named: Mapping[str, int]) -> list[int]:
+def _sets(answer: Any) -> list[int]:
     """The fields whose numbers stand for sets."""
-    from rollwise.game import MOST_NAMED
-    from rollwise.words import Words
+    from rollwise.game import is_set
 
-    found, words = [], Words(answer.game.base_game)
-    for field, (name, number) in enumerate(named.items()):
-        with contextlib.suppress(RollwiseError):  # a number out of range
-            if words.text("field_text", name, max(number, MOST_NAMED + 1)):
-                found.append(field)
-    return found
+    columns = enumerate(_sample(answer).items())
+    return [f for f, (name, x) in columns if is_set(answer.game, name, np.unique(x).tolist())]
 
 
 def _axes(title: str, names: list[str], question: Mapping[str, Any]) -> list[int]:
@@ -307,9 +301,14 @@ def _keep(answer: Any, question: Mapping[str, Any]) -> str:
 def _table(answer: Any, question: Mapping[str, Any]) -> str:
     from rollwise.documents.answers import table_json
 
+    return table_json(answer, answer.rows_of(_wanted(answer, question)[0]))
+
+
+def _wanted(answer: Any, question: Mapping[str, Any]) -> tuple[Any, int]:
+    """The states of the rows in question, and the number of all states with its condition."""
     begin, end = question["offset"], question["offset"] + min(question["limit"], MOST_ROWS)
     states = answer.states_where(question["where"])
-    return table_json(answer, answer.rows_of(states[begin:end]))
+    return states[begin:end], len(states)
 
 
 def _table_rows(answer: Any, question: Mapping[str, Any]) -> str:
@@ -317,14 +316,12 @@ def _table_rows(answer: Any, question: Mapping[str, Any]) -> str:
     from rollwise.documents.answers import strategy_rows
     from rollwise.words import in_words
 
-    begin, end = question["offset"], question["offset"] + min(question["limit"], MOST_ROWS)
-    states = answer.states_where(question["where"])
-    shown = states[begin:end]
+    shown, total = _wanted(answer, question)
     cells = answer.cells_of(shown)
     rows = strategy_rows(in_words(answer.game, cells))
     fields = list(answer.fields_of(shown[:1], throws=False))
     table = html_of([rows], "the best action and the value of each position")
-    return encode({"html": table, "fields": fields, "n": len(shown), "total": len(states)})
+    return encode({"html": table, "fields": fields, "n": len(shown), "total": total})
 
 
 def _page(answer: Any, question: Mapping[str, Any]) -> str:

@@ -36,7 +36,7 @@ from rollwise.machine.neighbours import files_read
 Key = tuple[str, tuple[tuple[str, str], ...]]  # a game and its parameters, as typed
 
 
-@dataclass(frozen=True)
+@dataclass
 class Offered:
     """Games by name, and saved solutions of them.
 
@@ -89,21 +89,17 @@ class Offered:
             return []
         contents = _contents(stamps)
         changed = {path for path, _ in contents.items() ^ self._contents.items()}
-        before, files = dict(self.kinds), dict(self._files)
+        before, files = self.kinds, dict(self._files)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the start page shows the faults
-            kinds, known, faults = _entered(self.names, is_start=False)
-        held: dict[Any, Any]
-        for held in (self.kinds, self.references, self.faults, self._stamps, self._contents):
-            held.clear()
-        self.kinds.update(kinds)
-        self.references.update(known)
-        self.faults.update(faults)
+            self.kinds, self.references, self.faults = _entered(self.names, is_start=False)
+        self._stamps, self._contents = {}, {}
         self._note_files(stamps, contents)
         return [
             name
             for name, kind in before.items()
-            if _rules(kinds.get(name)) != _rules(kind) or changed & files.get(name, frozenset())
+            if _rules(self.kinds.get(name)) != _rules(kind)
+            or changed & files.get(name, frozenset())
         ]
 
     def rules_of(self, name: str) -> str:

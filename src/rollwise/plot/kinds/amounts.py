@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 import plotly.graph_objects as go
@@ -101,9 +102,7 @@ def given_away(solution: Solution, policy: Policy) -> NDArray[np.float64]:
     return fold_actions(solution.graph, np.add, policy.probability * solution.regret)
 
 
-def fit_regret(solution: Solution, choices: Choices) -> NDArray[np.int64]:
-    """The states to draw; see `draw_regret`."""
-    return require_choices(solution, "regret", choices)
+fit_regret = partial(require_choices, kind="regret")
 
 
 def draw_regret(solution: Solution, choices: Choices) -> go.Figure:

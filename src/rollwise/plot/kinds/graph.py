@@ -526,23 +526,13 @@ def _depths(solution: Solution) -> np.ndarray:
     """How many moves each state is from the start or the nearest root."""
     graph = solution.graph
     depth = np.full(graph.n_states, -1)
-    frontier = [0]
-    depth[0] = 0
-    spare = iter(range(1, graph.n_states))
     # breadth first from the start, then from each root that isn't reached
-    while frontier:
-        following: list[int] = []
-        for s in frontier:
-            outcomes = [outcome for a in graph.view[s].actions for outcome in a.outcomes]
-            for t in (outcome.target for outcome in outcomes):
-                if t >= 0 and depth[t] < 0:
-                    depth[t] = depth[s] + 1
-                    following.append(t)
-        if not following:  # states reached from a root only start in the first column
-            for s in spare:
-                if depth[s] < 0:
-                    depth[s] = 0
-                    following = [s]
-                    break
-        frontier = following
+    for root in range(graph.n_states):
+        frontier, level = {root} if depth[root] < 0 else set(), 0
+        while frontier:
+            depth[list(frontier)] = level
+            actions = [action for s in frontier for action in graph.view[s].actions]
+            targets = {outcome.target for action in actions for outcome in action.outcomes}
+            frontier = {t for t in targets if t >= 0 and depth[t] < 0}
+            level += 1
     return depth

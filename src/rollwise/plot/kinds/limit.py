@@ -28,8 +28,9 @@ from rollwise.plot import Choices
 from rollwise.plot.fields import (
     action_name,
     action_verb,
+    asked_fields,
+    columns_along,
     escaped,
-    field_index,
     field_text,
     is_sparse,
     require_choice,
@@ -124,19 +125,11 @@ def turn_field(solution: Solution, states: Ints) -> int | None:
     return found.field if found is not None and found.gain else fields[int(moved.argmax())]
 
 
-def _columns(table: NDArray[np.int32], field: int) -> tuple[Ints, Ints]:
-    """States in columns along a field: their order, and where in it each column begins."""
-    others = [f for f in range(table.shape[1]) if f != field]
-    order = np.lexsort(table[:, [field, *others]].T)
-    rows = table[order][:, others]
-    return order, np.flatnonzero(np.append(True, np.any(rows[1:] != rows[:-1], axis=1)))
-
-
 def _gains(
     table: NDArray[np.int32], field: int, label: NDArray[np.int32], actions: NDArray[np.int32]
 ) -> list[float]:
     """How much thresholds along a field say of where each of some actions is best."""
-    order, begin = _columns(table, field)
+    order, begin = columns_along(table, field)
     size = np.diff(np.append(begin, len(order)))
     # states in columns, each from the lowest height up: `place` is the index within its column
     column = np.repeat(np.arange(len(begin)), size)
@@ -245,7 +238,7 @@ def limits_along(
         Columns with states above the limit where the action isn't best.
     """
     graph = solution.graph
-    order, begin = _columns(graph.rows[states], field)
+    order, begin = columns_along(graph.rows[states], field)
     states = states[order]
     height = graph.rows[states, field].astype(np.float64)
     column = np.repeat(np.arange(len(begin)), np.diff(np.append(begin, len(order))))
@@ -292,8 +285,7 @@ def draw_limit(solution: Solution, choices: Choices) -> go.Figure:
             f"{graph.title}: sets and throws of several dice vary, so there is no map of limits; "
             "`policy` draws boards, or maps of two dice"
         )
-    asked = [field_index(solution, name) for name in (choices.x, choices.y) if name is not None]
-    limits = find_limits(solution, states, asked)
+    limits = find_limits(solution, states, asked_fields(solution, choices))
     limit = np.zeros(graph.n_states)
     limit[limits.states] = limits.limit
     beyond = np.nanmax(limits.limit) + 1  # orders the panels, and isn't shown
@@ -406,14 +398,13 @@ def both_orders(
     other : (n,) int64
         The indices of the same columns with the rivals swapped.
     """
-    table = np.delete(solution.graph.rows[limits.states].astype(np.int64), limits.field, axis=1)
-    names = [c for f, c in enumerate(solution.graph.columns) if f != limits.field]
-    changed = table.copy()
-    for pair in pairs:
-        one, two = (names.index(solution.graph.columns[f]) for f in pair)
-        changed[:, [one, two]] = table[:, [two, one]]
-    place = {tuple(row): k for k, row in enumerate(table.tolist())}
-    other = np.array([place.get(tuple(row), -1) for row in changed.tolist()])
+    table = solution.graph.rows[limits.states]
+    swapped = table.copy()
+    for one, two in pairs:
+        swapped[:, [one, two]] = table[:, [two, one]]
+    own, others = (np.delete(rows, limits.field, axis=1).tolist() for rows in (table, swapped))
+    place = {tuple(row): k for k, row in enumerate(own)}
+    other = np.array([place.get(tuple(row), -1) for row in others])
     both = np.flatnonzero(other >= 0)
     return both, other[both]
 

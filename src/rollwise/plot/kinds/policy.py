@@ -141,9 +141,7 @@ def _mixed(colours: Sequence[str], white: float) -> str:
     return "#" + "".join(f"{round(p + (255 - p) * white):02X}" for p in parts.tolist())
 
 
-def fit_policy(solution: Solution, choices: Choices) -> NDArray[np.int64]:
-    """The states to draw; see `draw_policy`."""
-    return require_choices(solution, "policy", choices)
+fit_policy = partial(require_choices, kind="policy")
 
 
 def draw_policy(solution: Solution, choices: Choices) -> go.Figure:
@@ -282,13 +280,13 @@ def draw_boxes(solution: Solution, choices: Choices) -> go.Figure:
         return escaped(field_text(solution, graph.columns[field], int(number)))
 
     lines: list[list[int]] = []  # of places in `states`, from below
-    ticks: list[tuple[float, str]] = []
+    groups: list[tuple[int, int, str]] = []
     # some lines of boxes for each number of the upward field
     for number in np.unique(fields[:, upward]).tolist():
         row = np.flatnonzero(fields[:, upward] == number)
         row = row[np.lexsort(fields[row][:, others[::-1]].T)] if others else row
         parts = [row[k : k + ACROSS].tolist() for k in range(0, len(row), ACROSS)]
-        ticks.append((len(lines) + (len(parts) - 1) / 2, told(upward, number)))
+        groups.append((len(lines), len(lines) + len(parts), told(upward, number)))
         lines += reversed(parts)  # one reads them from above
     z = np.full((len(lines), ACROSS), np.nan)
     texts, hovers = np.full(z.shape, "", object), np.full(z.shape, "", object)
@@ -308,7 +306,7 @@ def draw_boxes(solution: Solution, choices: Choices) -> go.Figure:
         graph.columns[upward],
         best.legend(),
         (z, texts, hovers),
-        ticks,
+        groups,
     )
 
 
@@ -318,9 +316,15 @@ def _boxed(
     field: str,
     scale: Classes,
     boxes: tuple[NDArray[Any], NDArray[Any], NDArray[Any]],
-    ticks: list[tuple[float, str]],
+    groups: list[tuple[int, int, str]],
 ) -> go.Figure:
-    """Boxes by line and place: their classes, texts and texts under the pointer."""
+    """Boxes by line and place: their classes, texts and texts under the pointer.
+
+    Parameters
+    ----------
+    groups : list of (int, int, str)
+        The first line of each number of the field, the line after its last one, and its text.
+    """
     figure, (classes, texts, hovers), n = Picture(), boxes, len(boxes[0])
     cells = go.Heatmap(
         x=list(range(ACROSS)),
@@ -334,7 +338,6 @@ def _boxed(
     )
     figure.add_traces([cells, cell_texts(cells, texts, scale)])
     add_scale(figure, scale)
-    lines = [line for line, _ in ticks]
     counts = np.isfinite(classes).sum(axis=1)
     sheet = Sheet(
         figure,
@@ -343,24 +346,23 @@ def _boxed(
         heights=(LINE * n, LINE * n),
         key=list(scale.key),
         y_title=field,
-        left=room_beside(text for _, text in ticks),
+        left=room_beside(text for _, _, text in groups),
         bottom=16,
         seen=f"{int(counts.sum())} boxes, {field} upwards. Colours: {'; '.join(scale.key)}.",
     )
-    ends = [2 * middle + 1 - below for middle, below in zip(lines, _starts(lines), strict=True)]
     rules = [
         {
             "type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": end - 0.5, "y1": end - 0.5,
             "line": {"color": GREY, "width": 1},
         }
-        for end in ends[:-1]
+        for _, end, _ in groups[:-1]
     ]  # fmt: skip
     layout = {
         "xaxis": axis(visible=False),
         "yaxis": axis(
             range=[-0.5, n - 0.5],
-            tickvals=lines,
-            ticktext=[text for _, text in ticks],
+            tickvals=[(begin + end - 1) / 2 for begin, end, _ in groups],
+            ticktext=[text for _, _, text in groups],
             showgrid=False,
         ),
         "shapes": rules,
@@ -370,12 +372,3 @@ def _boxed(
     )
     finished.layout.meta["narrow_labels"] = True
     return finished
-
-
-def _starts(middles: list[float]) -> list[float]:
-    """The first line of each group of lines, by their middles."""
-    starts, begin = [], 0.0
-    for middle in middles:
-        starts.append(begin)
-        begin = 2 * middle + 1 - begin
-    return starts

@@ -8,7 +8,6 @@ top is best.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,14 +18,14 @@ from plotly.colors import sample_colorscale as _sampled
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.errors import RollwiseError, UsageError
-from rollwise.graph.policies import chances_of
 from rollwise.plot import Choices
 from rollwise.plot.fields import (
     action_name,
     action_verb,
+    asked_fields,
     changes_along,
     escaped,
-    field_index,
+    field_equals,
     field_text,
     is_sparse,
     require_choice,
@@ -35,12 +34,10 @@ from rollwise.plot.fields import (
 )
 from rollwise.plot.kinds.limit import OFTEN, find_threshold, limits_along, where_best
 from rollwise.plot.style import BLUE, GREY, ORANGE, Picture, Sheet, lettering, step, step_scale
-from rollwise.words.game_words import rules_situation
 
 Ints = NDArray[np.int64]
 
 STEPS = 12  # smaller ranges of heights are drawn as steps, for lack of positions between them
-MOST_ASKED = 50_000  # states evaluated by a policy in Python
 
 
 def draw(solution: Solution, choices: Choices) -> go.Figure:
@@ -193,9 +190,7 @@ def _axes(
             f"{graph.game}: a surface needs three fields with three values or more, and where "
             f"there is a choice it has {len(solid)} of them ({names}); `policy` draws it flat"
         )
-    asked = [field_index(solution, name) for name in (choices.x, choices.y) if name is not None]
-    if len(set(asked)) < len(asked):
-        raise UsageError(f"x and y are both {choices.x}; choose two different fields")
+    asked = asked_fields(solution, choices)
     threshold = find_threshold(graph, states, label[states], [f for f in solid if f not in asked])
     if threshold is None:
         raise UsageError(
@@ -230,7 +225,6 @@ def _one_slice(
     found, belongs, sizes = np.unique(
         table[:, rest], axis=0, return_inverse=True, return_counts=True
     )
-    belongs = belongs.reshape(-1)
     above = np.bincount(belongs[inside], minlength=len(found))
     # the slice with many states on both sides of the boundary
     both = np.minimum(above, sizes - above)
@@ -242,10 +236,8 @@ def _one_slice(
             f"{solution.graph.game}: with {others} given there is no boundary between two actions "
             "left to draw in space; `policy` draws it flat"
         )
-    fixed = ", ".join(
-        f"{names[f]} = {field_text(solution, names[f], int(v))}"
-        for f, v in zip(rest, found[most], strict=True)
-    )
+    pairs = zip(rest, found[most], strict=True)
+    fixed = ", ".join(field_equals(solution, f, number) for f, number in pairs)
     return fixed, states[belongs == most]
 
 
@@ -266,66 +258,28 @@ def _overlay(
     name = choices.policy or next(iter(known), None)
     if name is None:
         return None
-    if game is not None and choices.policy is None and game.base_game is game:
-        # Rules in Python take a microsecond or two a state: a coarser grid is enough here.
-        coarse = 1 + int((len(states) / MOST_ASKED) ** 0.5)
-        asked = (place[0] % coarse == 0) & (place[1] % coarse == 0)
-        place, heights = (place[0][asked], place[1][asked]), heights[asked]
-        takes = _asked(solution, name, target)
-        inside = np.array([takes(s) for s in states[asked].tolist()])
-    else:
-        try:
-            probability = Policies.of(solution, any_players=True).find(name).probability
-        except RollwiseError:
-            if choices.policy is not None:
-                raise
-            return None  # a policy of the rules that fails in the game derived from them
-        chance = np.zeros(graph.n_states)
-        mine = graph.action_label == target
-        chance[graph.action_state[mine]] = probability[mine]
-        inside = chance[states] > 0.5
+    try:
+        probability = Policies.of(solution, any_players=True).find(name).probability
+    except RollwiseError:
+        if choices.policy is not None:
+            raise
+        return None  # a policy of the rules that fails, as in a game derived from them
+    chance = np.zeros(graph.n_states)
+    mine = graph.action_label == target
+    chance[graph.action_state[mine]] = probability[mine]
+    inside = chance[states] > 0.5
     if not inside.any():
         return None
     return boundary(place, heights, inside, shape), name
 
 
-def _asked(solution: Solution, name: str, target: int) -> Callable[[int], bool]:
-    """Whether a policy of the rules takes an action in a state."""
-    graph, game = solution.graph, solution.game
-    assert game is not None
-    function = game.policies()[name]
-    if not graph.has_pool:
-        at = rules_situation(game, graph)
-
-        def mostly(s: int) -> bool:  # a policy that mixes gives weights
-            answer = function(game, *at(s))
-            if isinstance(answer, Mapping):
-                return bool(2 * answer.get(target, 0) > sum(answer.values()))
-            return bool(answer == target)
-
-        return mostly
-    asked = chances_of(graph, game, name, lambda *at: function(game, *at))
-
-    def takes(s: int) -> bool:  # a keeping decision is a tuple of faces
-        chances = asked(graph.view[s])
-        return any(p > 0.5 and graph.action_label[a] == target for a, p in chances.items())
-
-    return takes
-
-
 def _lowest_corner(tall: NDArray[np.float64]) -> tuple[int, int]:
     """The lowest corner of the surface: -1 or 1 along x and y."""
     rows, columns = (-(-size // 2) for size in tall.shape)
-    corners = {
-        (x, y): tall[:rows, :][:, :columns].mean()
-        for x, y, tall in (
-            (-1, -1, tall),
-            (1, -1, tall[:, ::-1]),
-            (-1, 1, tall[::-1]),
-            (1, 1, tall[::-1, ::-1]),
-        )
-    }
-    return min(corners, key=lambda corner: corners[corner])
+    corners = [(x, y) for y in (-1, 1) for x in (-1, 1)]
+    return min(
+        corners, key=lambda corner: tall[:: -corner[1], :: -corner[0]][:rows, :columns].mean()
+    )
 
 
 def _ticks(solution: Solution, name: str, numbers: list[int]) -> dict[str, Any]:
