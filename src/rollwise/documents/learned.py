@@ -47,7 +47,7 @@ from rollwise.numbers.printed import (
 
 if TYPE_CHECKING:
     from rollwise.analysis.learning import Assessment, LearnedAgainst, LearnedSeats
-    from rollwise.analysis.thumb.frontier import Frontier, SeatsFrontier
+    from rollwise.analysis.thumb.frontier import Frontier
     from rollwise.graph import StateGraph
     from rollwise.learn import Learned
 
@@ -413,6 +413,9 @@ def learned_seats_document(graph: StateGraph, learned: LearnedSeats) -> LearnedP
     )
 
 
+OF_OPPONENT = ("spread", "exploitability", "exploitability_bound")  # facts of games for two
+
+
 class LossSpread(Part, frozen=True):
     """Ranges of the losses over all optimal policies of the opponent: the least and the most."""
 
@@ -540,27 +543,13 @@ def thumb_document(
     """
     from rollwise.thumb.sentences import words_of
 
+    names = ("gain", "gain_bound") if graph.players <= 2 else OF_OPPONENT
+    absent: dict[str, Any] = dict.fromkeys(names, UNSET)
     rules = [
-        ThumbRule.from_result(rule, policy=rule.rule.document(graph)) for rule in frontier.rules
+        ThumbRule.from_result(rule, policy=rule.rule.document(graph), **absent)
+        for rule in frontier.rules
     ]
     name = AVERAGE if is_average else graph.view.worth_name
     words = words_of((rule.rule for rule in frontier.rules), graph)
     more = {"rules": rules, "unit": name, "words": words}
     return RulesOfThumb.on(graph, frontier, kind="certified", **more)
-
-
-def seats_thumb_document(graph: StateGraph, frontier: SeatsFrontier) -> RulesOfThumb:
-    """Rules of thumb, and the loss of each among equilibrium players."""
-    from rollwise.thumb.sentences import words_of
-
-    rules = [
-        ThumbRule.from_result(
-            rule,
-            numbers=rule.of_search.numbers,
-            policy=rule.of_search.rule.document(graph),
-        )
-        for rule in frontier.rules
-    ]
-    words = words_of((rule.of_search.rule for rule in frontier.rules), graph)
-    more = {"rules": rules, "unit": graph.view.worth_name, "words": words}
-    return RulesOfThumb.on(graph, frontier.search, kind="certified", **more)

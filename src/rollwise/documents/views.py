@@ -209,7 +209,6 @@ VIEWS: dict[str, Callable[[Any], Blocks]] = {
         lambda of: _document("scores.many_dice_document", of.subject, of)
     ),
     "analysis.thumb.frontier.Frontier": _rules,
-    "analysis.thumb.frontier.SeatsFrontier": lambda of: _rules(of.search),
     "hidden.answer.Answer": _hidden,
     "hidden.files.Checked": lambda of: _document("hidden.checked_document", of),
     "learn.learned.Learned": _learned,

@@ -9,11 +9,11 @@ from itertools import cycle
 
 import numpy as np
 
-from rollwise.analysis.thumb.frontier import find_seats_rules
+from rollwise.analysis.thumb.frontier import find_rules
 from rollwise.answer.advice import advise
 from rollwise.answer.evaluation import evaluate_seats, respond_to
 from rollwise.answer.references import Policies
-from rollwise.documents.learned import seats_thumb_document
+from rollwise.documents.learned import thumb_document
 from rollwise.documents.model import Rows, html_of
 from rollwise.documents.solved import solved_document
 from rollwise.errors import UsageError
@@ -125,12 +125,10 @@ def rule(facts: Facts) -> str:
     """The best rule of thumb as a card."""
     if facts.rules == 0 or not facts.choice.any():
         return ""
-    found = find_seats_rules(
-        facts.solution.equilibrium, seconds=SECONDS, evaluations=facts.rules, entire=True
-    )
+    found = find_rules(facts.solution, seconds=SECONDS, evaluations=facts.rules, entire=True)
     if not found.rules:
         return ""
-    document = seats_thumb_document(facts.solution.graph, found)
+    document = thumb_document(facts.solution.graph, found)
     return (
         f"<div class='rule'><p>{html.escape(found.rules[-1].text)}</p></div>\n"
         f"{html_of(document.blocks())}"

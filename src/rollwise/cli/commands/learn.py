@@ -25,7 +25,6 @@ from rollwise.cli.streams import ASKED
 from rollwise.documents.learned import (
     learned_document,
     learned_seats_document,
-    seats_thumb_document,
     thumb_document,
 )
 from rollwise.errors import UsageError
@@ -270,47 +269,41 @@ def thumb(
         "searches": searches or 1,
     }
     with Progress() as progress, team.processes() as limits["pool"]:
-        policies, graph, found, search = _found(chosen, numbers, out, progress, **limits)
-    written = [*write_rule(graph, search.rules, save), *_write(policies, search, out)]
-    if not ASKED.json and python and search.rules:
-        rule, text = search.rules[-1].rule, found.rules[-1].text
-        typer.echo(python_source(rule, graph, chosen, text))
+        policies, graph, found = _found(chosen, numbers, out, progress, **limits)
+    written = [*write_rule(graph, found.rules, save), *_write(policies, found, out)]
+    if not ASKED.json and python and found.rules:
+        last = found.rules[-1]
+        typer.echo(python_source(last.rule, graph, chosen, last.text))
     else:
-        if has_many(chosen):
-            document = seats_thumb_document(graph, found)
-        else:
-            is_average = chosen.made_from.objective == "average"
-            document = thumb_document(graph, found, is_average=is_average)
-        render(document, *written)
-    end_if(search.stopped, "stopped; these are the rules found so far", 130)
+        is_average = chosen.made_from.objective == "average"
+        render(thumb_document(graph, found, is_average=is_average), *written)
+    end_if(found.stopped, "stopped; these are the rules found so far", 130)
 
 
 def _found(
     game: Game, numbers: int, out: Path | None, progress: Progress, **limits: Any
-) -> tuple[Policies | None, StateGraph, Any, Frontier]:
-    """The policies where one graph holds the game, a graph, the found rules, and their search."""
+) -> tuple[Policies | None, StateGraph, Frontier]:
+    """The policies where one graph holds the game, a graph, and the found rules."""
     from rollwise.analysis.thumb.frontier import find_rules
     from rollwise.analysis.thumb.turns import has_turns
     from rollwise.answer import kept
 
-    if has_many(game):
-        from rollwise.analysis.thumb.frontier import find_seats_rules
-
-        profile = kept.answer(game, max_states=ASKED.max_states, progress=progress).equilibrium
-        rules = find_seats_rules(profile, numbers, progress=progress, **limits)
-        return None, profile.graph, rules, rules.search
     policies = kept.policies_in_one_graph(
-        game, other_way=has_turns(game), max_states=ASKED.max_states, progress=progress
+        game,
+        other_way=has_turns(game),
+        any_players=True,
+        max_states=ASKED.max_states,
+        progress=progress,
     )
     if policies is not None:
         found = find_rules(policies, numbers, progress=progress, **limits)
-        return policies, policies.graph, found, found
+        return policies, policies.graph, found
     from rollwise.analysis.thumb.turn_search import find_turn_rules
 
     refuse("needs all positions at once, and these are too many", out=out)
     answer = kept.solve_by_layers(game, progress=progress)
     found, graph = find_turn_rules(game, answer, numbers, progress=progress, **limits)
-    return None, graph, found, found
+    return None, graph, found
 
 
 def _check(seed: int, save: Path | None, out: Path | None, *, python: bool) -> None:
