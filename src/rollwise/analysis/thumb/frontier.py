@@ -161,7 +161,6 @@ def find_rules(
     game: Subject,
     numbers: int = NUMBERS,
     *,
-    features: Features | None = None,
     progress: Progress | None = None,
     pool: Pool | None = None,
     entire: bool = False,
@@ -174,8 +173,6 @@ def find_rules(
     game : Game, Solution, StateGraph or Policies
     numbers : int
         The most integers that a rule may have.
-    features : Features, optional
-        The features for rules, instead of those of the game.
     progress : callable, optional
     pool : Pool, optional
         The workers of the searches; see `rollwise.cluster`.
@@ -204,7 +201,7 @@ def find_rules(
         )
     if progress is not None:
         progress("solving", 0, None)
-    features = features or Features(policies.graph, policies.game)
+    features = Features(policies.graph, policies.game)
     met, searched = search_all(_search, _setting(policies, features), wanted, progress, pool)
     if entire and met.stopped:
         raise KeyboardInterrupt
