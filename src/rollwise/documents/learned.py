@@ -31,6 +31,7 @@ from rollwise.documents.model import (
 )
 from rollwise.documents.simulated import Seats
 from rollwise.documents.solved import AVERAGE, Unit, seats_worth
+from rollwise.graph.choices import has_choice
 from rollwise.graph.naming import SetWords, in_fields, state_text
 from rollwise.numbers.printed import (
     POINTS,
@@ -46,8 +47,9 @@ from rollwise.numbers.printed import (
 )
 
 if TYPE_CHECKING:
-    from rollwise.analysis.learning import Assessment, LearnedAgainst, LearnedSeats
+    from rollwise.analysis.learning import Assessment, LearnedAgainst
     from rollwise.analysis.thumb.frontier import Frontier
+    from rollwise.answer.evaluation import Response
     from rollwise.graph import StateGraph
     from rollwise.learn import Learned
 
@@ -400,16 +402,21 @@ def wrong_positions(assessed: Assessment) -> list[WrongPosition]:
     return rows
 
 
-def learned_seats_document(graph: StateGraph, learned: LearnedSeats) -> LearnedPolicy:
+def learned_seats_document(learned: Learned, response: Response) -> LearnedPolicy:
     """A profile learned by self-play, and each seat's best response to it."""
+    graph = learned.graph
+    gains = zip(response.best, response.win_probabilities, strict=True)
     return LearnedPolicy.on(
         graph,
-        learned,
         kind="certified",
-        states_seen=learned.seen,
-        **seats_worth(graph, learned.response.win_probabilities),
-        best_responses=list(learned.response.best),
-        error_bound=learned.response.error_bound,
+        games=learned.games,
+        explore=learned.explore,
+        seed=learned.seed,
+        states_seen=int(np.count_nonzero((learned.seen > 0) & has_choice(graph))),
+        **seats_worth(graph, response.win_probabilities),
+        best_responses=list(response.best),
+        gains=[best - has for best, has in gains],
+        error_bound=response.error_bound,
     )
 
 

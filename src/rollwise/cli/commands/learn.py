@@ -198,8 +198,13 @@ def _learn_seats(
     seed: int | None,
     save: Path | None,
 ) -> None:
-    """Learn by self-play, and print the gain of each seat's best response to the learned policy."""
-    from rollwise.analysis.learning import learn_seats
+    """Learn by self-play, and print the gain of each seat's best response to the learned policy.
+
+    Every seat learns the same policy, as the mover sees the game, by Monte-Carlo control (Sutton
+    and Barto 2020, section 5.4). Convergence to an equilibrium isn't guaranteed.
+    """
+    from rollwise.answer.evaluation import respond_to
+    from rollwise.learn import Learner
     from rollwise.many.seats import build_seats
 
     if save is not None and save.suffix not in (".csv", ".parquet"):
@@ -210,16 +215,14 @@ def _learn_seats(
     check_place(save)
     with Progress() as progress:
         graph = build_seats(game, max_states=ASKED.max_states, progress=progress.listener)
-        learned = learn_seats(
-            graph,
-            games,
-            explore=100.0 if explore is None else explore,
-            seed=seed,
-            progress=progress.listener,
-        )
+        explore = 100.0 if explore is None else explore
+        learner = Learner(graph, explore=explore, seed=seed, method="monte-carlo")
+        learner.play(games, progress=progress.listener)
+        learned = learner.result()
+        response = respond_to(graph, learned.policy)
     if save is not None:
         write_policy(graph, learned.policy, save)
-    render(learned_seats_document(graph, learned), *place_line("Saved to", save))
+    render(learned_seats_document(learned, response), *place_line("Saved to", save))
 
 
 NUMBERS, SECONDS, SEED = 4, 30.0, 1
