@@ -1,6 +1,4 @@
-"""Stakes: fair odds and doubles in a contest, and questions about a game with a doubling cube.
-
-Fair odds follow from each player's share of the prize at a moment (`fair_stakes`).
+"""Stakes: doubles in a contest, and questions about a game with a doubling cube.
 
 A double is for two players with a stake of one unit each, by the rules of the doubling cube
 (`rollwise.derive.cube`): before a turn a player may double, and the opponent takes, or passes and
@@ -33,40 +31,6 @@ if TYPE_CHECKING:
 
 
 Reals = NDArray[np.float64]
-
-
-class FairOdds(NamedTuple):
-    """Fair odds and a fair stake for a player at a moment.
-
-    Attributes
-    ----------
-    player : int
-        From 1.
-    probability : float
-        His share of the prize.
-    odds_against : float
-        Fair payment for each unit bet on him; infinite where he can't win.
-    stake : float
-        His fair part of a pot.
-    """
-
-    player: int
-    probability: float
-    odds_against: float
-    stake: float
-
-
-def fair_stakes(shares: Reals, pot: float = 1.0) -> list[FairOdds]:
-    """Fair odds and stakes from the shares of `ContestSolution.moment`."""
-    return [
-        FairOdds(
-            player + 1,
-            float(share),
-            float((1 - share) / share) if share > 0 else float("inf"),
-            float(share * pot),
-        )
-        for player, share in enumerate(shares)
-    ]
 
 
 class DoubleAdvice(NamedTuple):
