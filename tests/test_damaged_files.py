@@ -23,7 +23,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_storage import rewrite
 
-from rollwise.learn.learned import checksum_of_named
+from rollwise.learn.learner import checksum_of_named
 
 pytestmark = pytest.mark.slow
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 from unittest import mock
 
@@ -18,15 +18,11 @@ from throwing import Runners
 
 import rollwise
 from rollwise import AGAIN, PASS, WIN, Game, parameter
-from rollwise.analysis.length_range import (
-    AIMS,
-    _added_up,
-    length_range,
-    length_range_by_layer,
-)
+from rollwise.analysis.chain import Chain
+from rollwise.analysis.length_range import AIMS, length_range, length_range_by_layer
 from rollwise.answer.certified import solve_and_certify
 from rollwise.answer.layer_lengths import LayerLengths
-from rollwise.answer.references import together
+from rollwise.answer.references import first_chosen, together
 from rollwise.builders import build
 from rollwise.builders.by_layer import find_layers
 from rollwise.derive.seats import take_seats
@@ -361,9 +357,13 @@ def test_errors_on_the_way_add_up_to_no_more_than_is_claimed():
     chain = together(take_seats(build(Piglet(target=3)), [None], [0]).graph, "longest")
     found, certificate, _ = solve_and_certify(chain)
     mean = float(found.values[0] + certificate.bounds[0])
-    off = np.random.default_rng(1).uniform(0.0, 1e-12, chain.n_actions)
-    added, sure, _ = solve_and_certify(chain.with_arrays(action_reward=off))
-    claimed = _added_up(chain, off, mean, 0, None)
-    assert added.values[0] - sure.bounds[0] <= claimed <= 1e-12 * mean * 1.01
-    free = chain.with_arrays(action_reward=np.where(np.arange(len(off)) % 2, 0.0, 1.0))
-    assert _added_up(free, off, mean, 0, None) == pytest.approx(added.values[0], rel=1e-9)
+    best = first_chosen(chain, found.values, certificate.bounds)
+    moves = Chain.of(chain, best)
+    n = moves.graph.n_states
+    off = np.random.default_rng(1).uniform(0.0, 1e-12, n)
+    added, sure = moves.expected(off)
+    (claimed, *_) = moves.added_up(off, np.full(n, mean))
+    assert added[0] - sure[0] <= claimed <= 1e-12 * mean * 1.01
+    free = moves.graph.with_arrays(action_reward=np.where(np.arange(len(off)) % 2, 0.0, 1.0))
+    (claimed, *_) = replace(moves, graph=free).added_up(off, np.full(n, mean))
+    assert claimed == pytest.approx(added[0], rel=1e-9)

@@ -10,7 +10,7 @@ from study import Page, certified, minus, percent, points, power, printed, run
 
 import rollwise
 from rollwise import Chase, Contest, Policy, Solution, solve_contest
-from rollwise.analysis.betting import advise_double, fair_stakes
+from rollwise.analysis.betting import advise_double
 from rollwise.analysis.distributions import Distribution
 from rollwise.analysis.frontier import frontier
 from rollwise.analysis.observed_scores import goodness_of_fit, judge, read_plays, simulated_scores
@@ -522,14 +522,14 @@ def betting(page: Page, solution: Solution) -> None:
     rows = []
     for score in (0, 3, 5, 7, 10) if not page.small else (0, 3):
         shares, _ = solved.moment([score])
-        stakes = fair_stakes(shares, pot=100)
+        first, second = shares.tolist()
         rows.append(
             [
                 str(score),
-                percent(stakes[1].probability),
-                f"{stakes[1].odds_against:.2f}",
-                f"{stakes[0].stake:.2f}",
-                f"{stakes[1].stake:.2f}",
+                percent(second),
+                f"{(1 - second) / second:.2f}",
+                f"{100 * first:.2f}",
+                f"{100 * second:.2f}",
             ]
         )
     edge = best_response(solution.game.contest(), "take-one", starts=[0])

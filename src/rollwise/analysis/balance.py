@@ -18,12 +18,7 @@ from numpy.typing import NDArray
 from rollwise.analysis.chain import Chain, Skill, greedy, measure_skill
 from rollwise.analysis.lengths import Lengths, Turns, lengths
 from rollwise.analysis.records import ActionUse
-from rollwise.analysis.thumb.frontier import (
-    Frontier,
-    SeatsFrontier,
-    find_rules,
-    find_seats_rules,
-)
+from rollwise.analysis.thumb.frontier import Frontier, find_rules
 from rollwise.answer.certified import Certified
 from rollwise.answer.references import Policies, Subject
 from rollwise.answer.solution import Solution
@@ -190,7 +185,7 @@ class Balance(InWords):
         Only of games for several with winners.
     skill : Skill or None
         None without choices, and where weak players could go round for ever.
-    rules : Frontier, SeatsFrontier or None
+    rules : Frontier or None
         The losses of rules of thumb; None without choices, and without a search.
     sure : float
         Win probability from which on a game counts as decided.
@@ -206,7 +201,7 @@ class Balance(InWords):
     decisions: Decisions
     drama: Drama | None
     skill: Skill | None
-    rules: Frontier | SeatsFrontier | None
+    rules: Frontier | None
     sure: float
 
     @property
@@ -270,16 +265,18 @@ def balance(
     # a deviation within its bound is rounding: without luck each loss matters
     by_luck = luck.value if luck.value > luck.bound else 0.0
     chosen = _decisions(solution, chain, MATTERS * unit * by_luck, options)
-    rules: Frontier | SeatsFrontier | None = None
+    rules: Frontier | None = None
     skill = None
     if chosen.positions:
         if evaluations:
-            limits: dict[str, Any] = {"evaluations": evaluations, "seed": seed, "entire": True}
-            limits["progress"] = progress
-            if profile is None:
-                rules = find_rules(policies, NUMBERS, **limits)
-            else:
-                rules = find_seats_rules(profile, NUMBERS, **limits)
+            rules = find_rules(
+                policies,
+                NUMBERS,
+                evaluations=evaluations,
+                seed=seed,
+                progress=progress,
+                entire=True,
+            )
         tell("measuring skill", 0, None)
         skill = _skill(policies, rules)
     return Balance(
@@ -339,7 +336,7 @@ def _decisions(
     )
 
 
-def _skill(policies: Policies, rules: Frontier | SeatsFrontier | None) -> Skill | None:
+def _skill(policies: Policies, rules: Frontier | None) -> Skill | None:
     try:
         levels = [policies.find("random"), greedy(policies)]
         if rules is not None and rules.rules:

@@ -1,6 +1,4 @@
-"""Stakes: fair odds and doubles in a contest, and questions about a game with a doubling cube.
-
-Fair odds follow from each player's share of the prize at a moment (`fair_stakes`).
+"""Stakes: doubles in a contest, and questions about a game with a doubling cube.
 
 A double is for two players with a stake of one unit each, by the rules of the doubling cube
 (`rollwise.derive.cube`): before a turn a player may double, and the opponent takes, or passes and
@@ -21,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.analysis.contest import ContestSolution, Situation
-from rollwise.analysis.records import CubeWindow, Doubling, FairStake
+from rollwise.analysis.records import CubeWindow, Doubling
 from rollwise.answer.solve import solve_whole
 from rollwise.derive.cube import BEFORE, MIDDLE, MINE, Cube, Stake, answers_to
 from rollwise.derive.derived_game import places_in
@@ -34,19 +32,6 @@ if TYPE_CHECKING:
 
 
 Reals = NDArray[np.float64]
-
-
-def fair_stakes(shares: Reals, pot: float = 1.0) -> list[FairStake]:
-    """Fair odds and stakes from the shares of `ContestSolution.moment`."""
-    return [
-        FairStake(
-            player + 1,
-            float(share),
-            float((1 - share) / share) if share > 0 else float("inf"),
-            float(share * pot),
-        )
-        for player, share in enumerate(shares)
-    ]
 
 
 def advise_double(solution: ContestSolution, finished: Sequence[int] = ()) -> Doubling:

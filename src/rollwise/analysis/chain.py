@@ -2,7 +2,9 @@
 
 With policies in both seats each state has one action, and play is a Markov chain. Any sum along a
 play is the score of a solitaire game on it. The solver computes its expectation and the certificate
-proves it: expected numbers of events, and probabilities of events.
+proves it: expected numbers of events, and probabilities of events. The variance of a result follows
+from second moments, by a recursion of the same kind (Sobel, The variance of discounted Markov
+decision processes, Journal of Applied Probability 19, 1982).
 
 The shares of luck and skill in a game are measured with players of several levels. The level of the
 first player and that of all others are drawn with equal probabilities, and they play. By the law of
@@ -27,6 +29,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import islice
 from math import fsum
 from typing import Any, NamedTuple
 
@@ -34,7 +37,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.analysis.distributions import Distribution, counted_play, distribution, played
-from rollwise.answer.certified import Certified, solve_and_certify
+from rollwise.answer.certified import Certified, Progress, solve_and_certify
 from rollwise.answer.evaluation import look_ahead_by, one_each
 from rollwise.answer.filters import rows_where
 from rollwise.answer.references import Policies
@@ -80,6 +83,8 @@ class Chain:
         The corresponding state of the source.
     seat : (n_states,) int
         The seat to move; 0 is the first mover of the game.
+    progress : callable, optional
+        Of the solver.
     """
 
     source: StateGraph = field(repr=False)
@@ -87,14 +92,21 @@ class Chain:
     graph: StateGraph = field(repr=False)
     number: NDArray[Any] = field(repr=False)
     seat: NDArray[Any] = field(repr=False)
+    progress: Progress | None = field(default=None, repr=False)
 
     @classmethod
-    def of(cls, graph: StateGraph, *policies: Policy) -> Chain:
+    def of(
+        cls,
+        graph: StateGraph,
+        *policies: Policy,
+        start: int = 0,
+        progress: Progress | None = None,
+    ) -> Chain:
         """The chain of policies, one for each seat in the order of the moves, or one for all."""
         policies = tuple(one_each(graph, policies))
-        seats = take_seats(graph, policies, [0])
+        seats = take_seats(graph, policies, [start])
         n = seats.n_before
-        return cls(graph.flat, policies, seats.graph, seats.key % n, seats.key // n)
+        return cls(graph.flat, policies, seats.graph, seats.key % n, seats.key // n, progress)
 
     @cached_property
     def sign(self) -> Floats:
@@ -181,7 +193,7 @@ class Chain:
             outcome_state=np.where(ends, -1, graph.outcome_state),
         )
         try:
-            result, certificate, _ = solve_and_certify(counted)
+            result, certificate, _ = solve_and_certify(counted, progress=self.progress)
         except EndlessPlay:
             require_end(counted)  # names the position; the solver takes the chain for a game
             raise
@@ -194,26 +206,11 @@ class Chain:
         n = self.graph.n_roots
         return float((values[:n] + bounds[:n]).max())
 
-    def totals(
-        self, each: Floats, off: float = 0.0, at_end: Floats | None = None
-    ) -> list[Certified]:
-        """Expected sums over a game from the start; one for each seat that may begin.
-
-        Parameters
-        ----------
-        off : float
-            Error bound of each amount, besides its rounding.
-        """
-        values, bounds = self.expected(each, at_end=at_end)
-        off += ROUNDING * float(np.abs(each).max())
-        extra = self.moves * off if off else 0.0
-        return [
-            Certified(float(values[s]), float(bounds[s]) + extra) for s in range(self.graph.n_roots)
-        ]
-
     def total(self, each: Floats) -> Certified:
         """The expected sum over a game begun by the first seat."""
-        return self.totals(each)[0]
+        values, bounds = self.expected(each)
+        off = ROUNDING * float(np.abs(each).max())
+        return Certified(float(values[0]), float(bounds[0]) + (self.moves * off if off else 0.0))
 
     def chance_of_end(
         self, ends: NDArray[np.bool_], goes_on: NDArray[np.bool_] | None = None
@@ -228,61 +225,78 @@ class Chain:
 
     def results(self) -> list[tuple[Certified, Certified]]:
         """Mean and variance of the first seat's result; one pair for each seat that may begin."""
-        reward = self.source.action_reward
-        if not reward.any():
+        if not self.source.action_reward.any():
             values, bounds = self.expected(at_end=self.payoff)
             # a result of 1 or -1 has the square 1
-            squares = [Certified(1.0, 0.0)] * self.graph.n_roots
+            squares, off = np.ones(len(values)), np.zeros(len(values))
             if np.any(self.payoff[self.is_over] ** 2 != 1):
-                squares = self.totals(np.zeros(self.graph.n_states), at_end=self.payoff**2)
+                squares, off = self.expected(at_end=self.payoff**2)
         else:
-            each = self.sign * self._mean_reward(reward)
-            values, bounds = self.expected(each, at_end=self.payoff)
-            bounds = bounds + self.moves * ROUNDING * float(np.abs(each).max())
-            squares = self._squares_of_points(values, float(bounds.max()))
-        results = []
-        for s, square in enumerate(squares):
-            mean = Certified(float(values[s]), float(bounds[s]))
-            # the square of a mean m off by b is off by 2 abs(m) b + b² at most
-            off = square.bound + (2 * abs(mean.value) + mean.bound) * mean.bound
-            variance = max(square.value - mean.value**2, 0.0)
-            results.append((mean, Certified(variance, off + ROUNDING * (square.value + 1))))
-        return results
+            require_end(self.graph)
+            found, certificate, _ = solve_and_certify(self.graph, progress=self.progress)
+            values, bounds = self.sign * found.values, certificate.bounds
+            squares, off = self._squares_of_points(values, bounds)
+        # the square of a mean m off by b is off by 2 abs(m) b + b² at most
+        off = off + (2 * np.abs(values) + bounds) * bounds + ROUNDING * (squares + 1)
+        variances = np.maximum(squares - values**2, 0.0)
+        pairs = zip(values.tolist(), bounds.tolist(), variances.tolist(), off.tolist(), strict=True)
+        return [
+            (Certified(mean, bound), Certified(variance, sure))
+            for mean, bound, variance, sure in islice(pairs, self.graph.n_roots)
+        ]
 
     def luck(self) -> Certified:
         """The standard deviation of the first seat's result, if it begins."""
         return self.results()[0][1].root
 
-    def _squares_of_points(self, worth: Floats, off: float) -> list[Certified]:
-        """The mean of the square of the result: (r + R)² is r² + 2rR + R² on the way."""
+    def _squares_of_points(self, worth: Floats, bounds: Floats) -> tuple[Floats, Floats]:
+        """The mean of the square of the result, with bounds: (r + R)² is r² + 2rR + R² on the way.
+
+        The mean of R is off by its bound, in every step of the play.
+        """
         graph, n = self.source, self.source.n_states
-        everywhere = np.zeros((len(self.policies), n))
-        everywhere[self.seat, self.number] = worth
+        everywhere = np.zeros((2, len(self.policies), n))
+        everywhere[:, self.seat, self.number] = worth, bounds
         over, chance = graph.outcome_state < 0, chances(graph)
-        each = np.zeros(self.graph.n_states)
+        terms = np.diff(graph.outcome_indptr).max() + np.diff(graph.action_indptr).max()
+        each, off = np.zeros((2, self.graph.n_states))
         # the sign makes r and R points of the first player, whoever moves
         for seat, policy in enumerate(self.policies):
             sign = 1.0 if seat == 0 else -1.0
             next_seat = np.where(graph.outcome_passes, 1 - seat, seat)
-            to_come = np.where(
-                over, sign * graph.outcome_payoff, everywhere[next_seat, graph.outcome_state]
-            )
+            to_come, unsure = everywhere[:, next_seat, graph.outcome_state]
+            to_come = np.where(over, sign * graph.outcome_payoff, to_come)
+            ahead = fold_outcomes(graph, np.add, chance * to_come)
+            sure = fold_outcomes(graph, np.maximum, np.where(over, 0.0, unsure))
             points = sign * graph.action_reward
-            of_action = points**2 + 2 * points * fold_outcomes(graph, np.add, chance * to_come)
-            of_state = fold_actions(graph, np.add, policy.probability * of_action)
+            sure = sure + 2.0**-52 * (8 + int(terms)) * (np.abs(ahead) + np.abs(points))
             mine = self.seat == seat
-            each[mine] = of_state[self.number[mine]]
-        most = 2 * float(np.abs(graph.action_reward).max())
-        return self.totals(each, most * off, self.payoff**2)
+            of_actions = (each, points**2 + 2 * points * ahead), (off, 2 * np.abs(points) * sure)
+            for of_chain, amounts in of_actions:
+                of_state = fold_actions(graph, np.add, policy.probability * amounts)
+                of_chain[mine] = of_state[self.number[mine]]
+        values, sure = self.expected(each, at_end=self.payoff**2)
+        return values, sure + self.added_up(off, worth + bounds)
 
-    def _mean_reward(self, reward: Floats) -> Floats:
-        """The mover's expected reward in each state: (n_states,) float64."""
-        means = np.zeros(self.graph.n_states)
-        for seat, policy in enumerate(self.policies):
-            mine = self.seat == seat
-            of_state = fold_actions(self.source, np.add, policy.probability * reward)
-            means[mine] = of_state[self.number[mine]]
-        return means
+    def added_up(self, off: Floats, most: Floats) -> Floats:
+        """Upper bounds on the sum of errors on the way, on average over plays: (n_states,) float64.
+
+        Parameters
+        ----------
+        off : (n_states,) float64
+            The error of each move.
+        most : (n_states,) float64
+            Upper bounds on the mean of the points.
+        """
+        reward = self.graph.action_reward
+        # Each point comes with an error, at most `worst` for a point, if points are never lost and
+        # nothing else brings errors.
+        is_lost = len(self.policies) > 1 or np.any(reward < 0.0)
+        if not (is_lost or self.payoff.any() or np.any(off[reward == 0.0])):
+            worst = float(np.max(off[reward > 0.0] / reward[reward > 0.0], initial=0.0))
+            return np.asarray(worst * most * (1.0 + 2.0**-49))
+        # Otherwise errors add up like points.
+        return np.asarray(np.sum(self.expected(off), axis=0))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

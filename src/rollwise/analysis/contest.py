@@ -32,7 +32,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.analysis.distributions import Distribution, Distributions, distribution, distributions
+from rollwise.analysis.distributions import Distribution, distribution, distributions
 from rollwise.answer.certified import Certified, solve_and_certify
 from rollwise.answer.solve import solve_whole
 from rollwise.derive.by_score import Ints, ScoredGraph, by_score, require_one_player, require_points
@@ -105,33 +105,20 @@ class Aims:
         actions = first_of_each_state(graph, keep_bounds(graph, ahead, best))
         return Aim(result.values, certificate.bounds, actions, best)
 
-    def reaching(self, target: int) -> Reals:
-        """The payoffs of a chase: 1 for the target or a better score."""
-        scores = self.scored.scores
-        reached = sign_of(self.scored.source.objective) * (scores - target) >= 0
-        return reached.astype(np.float64)
-
     def policy(self, aim: Aim, name: str = "aim") -> Policy:
         """The optimal policy on the scored graph."""
         return Policy.of_actions(self.scored.graph, name, aim.actions, aim.best)
 
-    def distributions(self, policy: Policy) -> Distributions:
-        """The distribution of the remaining points under a policy of the scored graph."""
-        return distributions(self.scored.graph, policy, points=self.scored.points)
-
-    def distribution(self, policy: Policy) -> Distribution:
-        """The distribution from the start alone, with far less memory."""
-        return distribution(self.scored.graph, policy, points=self.scored.points)
-
-    def final_scores(self, distributions: Distributions, state: int = 0) -> tuple[Reals, Reals]:
-        """The probability of each final score from a state of the scored graph.
+    def final_scores(self, policy: Policy, state: int = 0) -> tuple[Reals, Reals]:
+        """The probability of each final score from a state, under a policy of the scored graph.
 
         Returns
         -------
         probabilities, error_bounds : (n_scores,) float64
         """
         scored = self.scored
-        row = distributions.of(state)
+        every = distributions(scored.graph, policy, points=scored.points)
+        row = every.of(state)
         final = row.values + int(scored.score[state])
         order = np.argsort(scored.scores)
         # totals that are no score of the game have no probability
@@ -141,10 +128,7 @@ class Aims:
         )
         probabilities = np.zeros(len(order))
         probabilities[order[index[is_score]]] = row.probabilities[is_score]
-        bounds = (
-            distributions.relative_error[state] * probabilities
-            + distributions.absolute_error[state]
-        )
+        bounds = every.relative_error[state] * probabilities + every.absolute_error[state]
         return probabilities, bounds
 
 
@@ -158,9 +142,13 @@ def distribution_of_chase(graph: StateGraph, target: int) -> tuple[Distribution,
     """
     scored = by_score(graph)
     scored.index(target)
+    # 1 is paid for the target or a better score
+    reached = sign_of(graph.objective) * (scored.scores - target) >= 0
     aims = Aims(scored)
-    plan = aims.policy(aims.solve(aims.reaching(target)))
-    return aims.distribution(plan).trimmed(), ties_in_play(scored.graph, plan)
+    plan = aims.policy(aims.solve(reached.astype(np.float64)))
+    # from the start alone, which takes far less memory than from all states
+    found = distribution(scored.graph, plan, points=scored.points)
+    return found.trimmed(), ties_in_play(scored.graph, plan)
 
 
 class Situation(NamedTuple):
@@ -368,8 +356,7 @@ class ContestSolution(InWords):
         """
         situation, holders = self._reached(finished)
         s = 0 if state is None else self.scored.graph.find(state)
-        distributions = self.aims.distributions(self.turns[situation].policy)
-        final, final_bounds = self.aims.final_scores(distributions, s)
+        final, final_bounds = self.aims.final_scores(self.turns[situation].policy, s)
         shares, bound, held, _ = _shared(self, situation, final, final_bounds)
         for player in holders:
             shares[player] = held
@@ -459,7 +446,7 @@ def _solve_turn(solution: ContestSolution, situation: Situation, given: Policy |
     aim = None if given is not None else aims.solve(payoffs, bounds)
     policy = given if aim is None else aims.policy(aim, f"player {player + 1}")
     assert policy is not None
-    final, final_bounds = aims.final_scores(aims.distributions(policy))
+    final, final_bounds = aims.final_scores(policy)
     solution.turns[situation] = Turn(policy, aim, payoffs, final, final_bounds)
     chances, bound, held, held_bound = _shared(solution, situation, final, final_bounds)
     solution.chances[situation], solution.held[situation] = chances, held
@@ -578,7 +565,7 @@ def solve_blind_contest(game: Game) -> BlindContest:
     blind = Policy("best mean", scored.lift(solve_whole(game).policy.probability))
     policies, finals, bounds = (
         [blind],
-        *([column] for column in aims.final_scores(aims.distributions(blind))),
+        *([column] for column in aims.final_scores(blind)),
     )
     off = float(bounds[0].sum())
     # solve the matrix of the known policies, then look for a better response to the mixture
@@ -591,7 +578,7 @@ def solve_blind_contest(game: Game) -> BlindContest:
         if rounds == 1:
             against_mean = Certified(float(answer.values[0]), float(answer.error_bounds[0]))
         policy = aims.policy(answer, f"response {rounds}")
-        final, final_bounds = aims.final_scores(aims.distributions(policy))
+        final, final_bounds = aims.final_scores(policy)
         is_repeated = any(np.abs(final - other).max() <= LEAST_GAIN for other in finals)
         if gain <= LEAST_GAIN or is_repeated:
             break

@@ -42,7 +42,7 @@ from rollwise.graph.endings import (
     staying_for_worth,
     ways_out,
 )
-from rollwise.graph.lotteries import pointers, spans
+from rollwise.graph.lotteries import pointers
 from rollwise.graph.policies import Policy, reached_by
 from rollwise.graph.view import Action
 from rollwise.hooks import InWords
@@ -52,7 +52,6 @@ from rollwise.proofs.endless_play import endless_states, require_ending
 
 MOST_SWEEPS = 100_000
 MOST_PLACES = 400_000_000
-BATCH = 4_000_000  # probabilities computed before rows are dropped
 LONG = 20_000_000  # entries of all rows; above it only possible numbers are stored
 
 
@@ -181,7 +180,7 @@ class Distributions(InWords):
 
     def of(self, state: int) -> Distribution:
         """The distribution from a state, given by its number."""
-        row = self.probability[self.place[state] : self.place[state + 1]]
+        row = self.probability[self.place[state] : self.place[state + 1]].copy()
         values = np.arange(len(row), dtype=np.int64) + self.low[state]
         bound = float(self.relative_error[state] * row.max() + self.absolute_error[state])
         return Distribution(values, row, bound)
@@ -366,41 +365,54 @@ def distributions(
             f"and there is room for {most_places():,}; that from one state may need far fewer"
         )
     components = graph.components
-    probability = np.zeros(int(first[-1]))
-    rounding = np.zeros(graph.n_states)
-    arrays = (
+    frame = (
         components.order,
         components.indptr,
         graph.action_indptr,
         graph.outcome_indptr,
         ended(graph),
-        graph.outcome_weight,
     )
-    last = _distributing(components.indptr)(
-        *arrays,
-        points,
-        plan.probability,
-        low,
-        high - low + 1,
-        first[:-1],
-        probability,
-        rounding,
-        MOST_SWEEPS,
-    )
-    # what a sweep leaves at each step, times the expected number of steps
-    absolute = np.zeros(graph.n_states)
+    moves = graph.outcome_weight, points, plan.probability
+    return _solved(frame, moves, low, high, lambda: _most_steps(graph, plan))
+
+
+def _solved(
+    frame: tuple[Any, ...],
+    moves: tuple[Any, ...],
+    low: Ints,
+    high: Ints,
+    most_steps: Callable[[], Any],
+) -> Distributions:
+    """The rows of some states, from the least to the largest number of each.
+
+    Parameters
+    ----------
+    frame : tuple of arrays
+        As `rollwise.kernels.by_score.points_to_come` takes them.
+    moves : (n_outcomes,), (n_outcomes,) int64 and (n_actions,) float64
+        The weights and the points of the outcomes, and the policy.
+    low, high : (n,) int64
+    most_steps : callable
+        Bounds of the expected number of remaining actions: (n,) float64, or one for all states.
+    """
+    width = high - low + 1
+    place = pointers(width)
+    probability, rounding = np.zeros(int(place[-1])), np.zeros(len(low))
+    swept = np.diff(frame[1]).max() > kernels.MOST_REDUCED
+    distribute: Callable[..., float] = kernels.distribute_slowly if swept else kernels.distribute
+    arrays = (low, width, place[:-1], probability, rounding)
+    last = distribute(*frame, *moves, *arrays, MOST_SWEEPS)
+    # the remainder of the sweeps at each step, times the expected number of steps
+    absolute = np.zeros(len(low))
     if last > 0.0:
-        absolute = 1.01 * last * _most_steps(graph, plan)
-    return Distributions(low, first, probability, rounding * kernels.UNIT * 1.01, absolute)
+        absolute += 1.01 * last * most_steps()
+    return Distributions(low, place, probability, rounding * kernels.UNIT * 1.01, absolute)
 
 
 def _most_steps(
     graph: StateGraph, policy: Policy, starts: list[int] | None = None
 ) -> NDArray[np.float64]:
-    """Upper bounds of the expected number of remaining actions under a policy: (n_states,) float64.
-
-    Times the remainder of the sweeps at each step they bound the error of a row.
-    """
+    """Upper bounds of the expected number of remaining actions: (n_states,) float64."""
     each = np.ones(graph.n_actions)
     counted = summed(graph, each, n_border=0, outcome_state=ended(graph))
     followed = take_seats(counted, [policy], starts)
@@ -500,16 +512,13 @@ def distribution(
     n = len(play.states)
     low, high = np.empty(n, np.int64), np.empty(n, np.int64)
     kernels.points_to_come(*play.frame, play.points, low, high)
-    width = high - low + 1
-    if int(width.sum()) > LONG and play.is_acyclic:
+    total = int((high - low + 1).sum())
+    if total > LONG and play.is_acyclic:
         return _of_few_numbers(graph, play)
-    row, rounding, last = _last_row(graph, play, low, width)
-    absolute = 0.0
-    if last > 0.0:
-        absolute = 1.01 * last * float(_most_steps(graph, plan, [state])[state])
-    relative = float(rounding[play.start]) * kernels.UNIT * 1.01
-    values = np.arange(len(row), dtype=np.int64) + low[play.start]
-    return Distribution(values, row, relative * float(row.max()) + absolute)
+    _require_room(graph, total)
+    moves = play.weight, play.points, play.chance
+    rows = _solved(play.frame, moves, low, high, lambda: _most_steps(graph, plan, [state])[state])
+    return rows.of(play.start)
 
 
 @dataclass(frozen=True, eq=False)
@@ -593,55 +602,6 @@ class _Play:
         return last
 
 
-def _last_row(
-    graph: StateGraph, play: _Play, low: Ints, width: Ints
-) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-    """The row of the start, the rounding of all rows, and the remainder of the sweeps."""
-    n, last_use, distribute = len(play.states), play.last_use, _distributing(play.indptr)
-    row, rounding = np.zeros(n, np.int64), np.zeros(n)
-    kept = np.empty(0, np.int64)  # states with rows still to be read
-    probability = np.empty(0)
-    order, indptr = np.arange(n), play.indptr
-    worst = 0.0
-    # a batch of components at a time, so that rows without a later reader free their memory
-    for first, stop in _batches(indptr, width):
-        begin, end = int(indptr[first]), int(indptr[stop])
-        kept, old = kept[last_use[kept] >= begin], probability
-        held = np.concatenate([kept, np.arange(begin, end)])
-        total = int(width[held].sum())
-        _require_room(graph, total)
-        probability = np.zeros(total)
-        # rows that are still read move to the front of the new array
-        taken = spans(row[kept], width[kept])
-        probability[: len(taken)] = old[taken]
-        row[held] = np.cumsum(width[held]) - width[held]
-        change = distribute(
-            order,
-            indptr[first : stop + 1],
-            play.action_indptr,
-            play.outcome_indptr,
-            play.outcome_state,
-            play.weight,
-            play.points,
-            play.chance,
-            low,
-            width,
-            row,
-            probability,
-            rounding,
-            MOST_SWEEPS,
-        )
-        worst, kept = max(worst, change), held
-    at = row[play.start]
-    return probability[at : at + width[play.start]].copy(), rounding, worst
-
-
-def _distributing(indptr: Ints) -> Callable[..., float]:
-    """The kernel for these components."""
-    swept = np.diff(indptr).max() > kernels.MOST_REDUCED
-    return kernels.distribute_slowly if swept else kernels.distribute
-
-
 def _require_room(graph: StateGraph, total: int) -> None:
     """Raise unless so many probabilities fit."""
     most = most_places()
@@ -687,11 +647,3 @@ def _of_few_numbers(graph: StateGraph, play: _Play) -> Distribution:
     different, row = rows[play.start]
     relative = float(rounding[play.start]) * kernels.UNIT * 1.01
     return Distribution(different, row, relative * float(row.max()))
-
-
-def _batches(indptr: Ints, width: Ints) -> list[tuple[int, int]]:
-    """Components first to below stop, with some `BATCH` of probabilities each."""
-    ends = np.cumsum(np.add.reduceat(width, indptr[:-1]))
-    stops = np.searchsorted(ends, np.arange(BATCH, int(ends[-1]) + BATCH, BATCH)) + 1
-    stops = np.unique(np.minimum(stops, len(indptr) - 1)).tolist()
-    return list(zip([0, *stops[:-1]], stops, strict=True))

@@ -17,10 +17,6 @@ Each position with no learned action or a wrong one has the first applicable rea
 - *early games*: the estimate of the learned or of the best action is off by more than
   three standard errors, since it includes early games with bad play afterwards;
 - *unexplained*: none of these.
-
-In a game of three or more every seat learns the same policy, as the mover sees the game, by
-Monte-Carlo control (Sutton and Barto 2020, section 5.4). Convergence to an equilibrium isn't
-guaranteed. The measure is the best response of each seat to the learned policy of all others.
 """
 
 from __future__ import annotations
@@ -34,21 +30,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.answer.certified import Certified
-from rollwise.answer.evaluation import Response, best_response, evaluate, respond_to
+from rollwise.answer.evaluation import best_response, evaluate
 from rollwise.answer.references import AnyPolicy, Policies, Subject
 from rollwise.answer.solution import Solution
 from rollwise.derive.changed import Against
 from rollwise.derive.seats import take_seats
 from rollwise.engine.following import Following
 from rollwise.errors import UsageError
-from rollwise.graph import StateGraph, sign_of, unit_of
+from rollwise.graph import sign_of, unit_of
 from rollwise.graph.choices import fold_actions, has_choice
 from rollwise.graph.policies import Policy, Ties, reachable_states, ties_in_play
 from rollwise.hooks import InWords
 from rollwise.layers import layer_of_graph
 from rollwise.learn import Learned, Learner
 from rollwise.numbers.given import whole_number
-from rollwise.proofs.endless_play import require_ending
 from rollwise.simulate.match import over_the_seats
 
 REASONS = (
@@ -414,61 +409,3 @@ def learn_against(
     gets, could = (over_the_seats(one, is_score=graph.is_score) for one in (evaluation, best))
     ties = ties_in_play(graph, opponent, learned.policy)
     return LearnedAgainst(learned, opponent.name, gets, could, ties)
-
-
-@dataclass(frozen=True)
-class LearnedSeats:
-    """A policy learned by several seats, and its value.
-
-    Attributes
-    ----------
-    policy : Policy
-        The action with the largest mean in each state.
-    games, seed : int
-    explore : float
-    seen : int
-        Number of visited states with a choice.
-    response : Response
-        The result of each seat, and the result of its best response: certified.
-    """
-
-    policy: Policy
-    games: int
-    seed: int
-    explore: float
-    seen: int
-    response: Response
-
-    @property
-    def gains(self) -> tuple[float, ...]:
-        """The gain of each seat's best response, from the start."""
-        both = zip(self.response.best, self.response.win_probabilities, strict=True)
-        return tuple(best - got for best, got in both)
-
-
-def learn_seats(
-    graph: StateGraph,
-    games: int,
-    *,
-    explore: float = 100.0,
-    seed: int | None = None,
-    progress: Callable[[str, int, int | None], None] | None = None,
-) -> LearnedSeats:
-    """Learn from games of self-play.
-
-    Parameters
-    ----------
-    graph : StateGraph
-        From `rollwise.many.seats.build_seats`.
-    explore : float
-        The larger, the longer it explores.
-    """
-    games = whole_number("games", games, 1)
-    require_ending(graph)
-    learner = Learner(graph, explore=explore, seed=seed, method="monte-carlo")
-    learner.play(games, progress=progress)
-    result = learner.result()
-    seen = np.count_nonzero((result.seen > 0) & has_choice(graph))
-    own = learner.seed
-    response = respond_to(graph, result.policy)
-    return LearnedSeats(result.policy, games, own, learner.explore, int(seen), response)

@@ -7,9 +7,6 @@ stakes: each move is worth 1 to the one, -1 to the other. Such chains may be slo
 of the error removed in a sweep. Even then the steps of strategy iteration solve linear systems, and
 the certificate weighs errors by the remaining length of the play (Bertsekas and Tsitsiklis, An
 analysis of stochastic shortest path problems, Mathematics of Operations Research 16, 1991).
-
-Variances of lengths and scores follow from second moments, by a recursion of the same kind (Sobel,
-The variance of discounted Markov decision processes, Journal of Applied Probability 19, 1982).
 """
 
 from __future__ import annotations
@@ -22,8 +19,8 @@ from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rollwise.analysis.chain import Chain
 from rollwise.answer.certified import Certified, CertifiedResult, solve_and_certify
 from rollwise.answer.layer_lengths import Bracket, LayerLengths, require_no_pool
 from rollwise.answer.references import (
@@ -34,18 +31,17 @@ from rollwise.answer.references import (
     moves_of,
     together,
 )
-from rollwise.derive.seats import Seats, take_seats
+from rollwise.derive.seats import take_seats
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.game import Game
 from rollwise.graph import StateGraph
-from rollwise.graph.choices import chances, fold_actions, fold_outcomes, summed
+from rollwise.graph.choices import has_choice
 from rollwise.graph.endings import describe, end_components
 from rollwise.graph.policies import Policy, Ties, ties_in_play
 from rollwise.hooks import InWords
 from rollwise.machine.interrupts import Clock, asked_first
 from rollwise.many.seats import seen_from
 
-UNIT = 2.0**-52
 AIMS = {  # of several players, and of one alone
     "shortest": ("both want it short", "as short as can be"),
     "policy": ("both play {}", "{}"),
@@ -212,8 +208,7 @@ def length_range(
     lengths = tuple(by_aim[aim] for aim in AIMS if aim in by_aim)
     score = None
     if graph.objective != "win" and not len(end_components(chain)):  # else play need not end
-        mixed = _Mixed(graph, played, take_seats(graph, [played], [0]))
-        score = _spread(mixed.seats.graph, progress, mixed)
+        score = Spread(*Chain.of(graph, played, progress=progress).results()[0])
     ties = ties_in_play(graph, played) if graph.players < 3 else None
     subject = policies.game or graph
     return LengthRange(played.name, graph.players, lengths, score, ties=ties, subject=subject)
@@ -337,107 +332,20 @@ class _Opposed:
 
     def spread(self, root: int) -> Spread:
         """The moves of a play from the start, by the first mover."""
-        graph, (result, certificate, _) = self._graph, self._found
-        mean = self._found.at(root, 1.0 if root == 0 else -1.0)
-        best = first_chosen(graph, result.values, certificate.bounds)
-        chain = together(take_seats(graph, [best]).graph, "longest")
-        ties = ties_in_play(graph, best, start=root)
-        means = solve_and_certify(chain, progress=self._progress)
-        return Spread(mean, _variance(chain, means, root, self._progress), ties)
+        graph, found = self._graph, self._found
+        best = first_chosen(graph, found.found.values, found.certificate.bounds)
+        moves = together(graph, "longest")
+        chain = Chain.of(moves, best, start=root, progress=self._progress)
+        mean = found.at(root, 1.0 if root == 0 else -1.0)
+        return Spread(mean, chain.results()[0][1], ties_in_play(graph, best, start=root))
 
 
-class _Mixed(NamedTuple):
-    """The actions mixed by the single action of each state in a graph with seats."""
-
-    graph: StateGraph
-    policy: Policy
-    seats: Seats
-
-
-def _spread(
-    graph: StateGraph,
-    progress: Callable[[str, int, int], None] | None,
-    mixed: _Mixed | None = None,
-) -> Spread:
+def _spread(graph: StateGraph, progress: Callable[[str, int, int], None] | None) -> Spread:
     """The mean of a score from the start, and its variance with the best actions."""
-    means = solve_and_certify(graph, progress=progress)
-    result, certificate, _ = means
-    mean, ties = means.at(), None
-    if np.any(np.diff(graph.action_indptr) > 1):
-        best = first_chosen(graph, result.values, certificate.bounds)
-        ties = ties_in_play(graph, best)
-        graph = take_seats(graph, [best], [0]).graph  # elsewhere play need not end
-        means = solve_and_certify(graph, progress=progress)
-    return Spread(mean, _variance(graph, means, 0, progress, mixed), ties)
-
-
-def _variance(
-    graph: StateGraph,
-    means: CertifiedResult,
-    start: int,
-    progress: Callable[[str, int, int], None] | None,
-    mixed: _Mixed | None = None,
-) -> Certified:
-    """The variance of the total from a state on, in a graph of one action a state.
-
-    With the mean m and the second moment q, a state with the reward r has
-    ``q = r² + 2 r m' + q'``, where m' and q' are means over the next states. A mixture of actions
-    with different r has the mean of these.
-
-    Parameters
-    ----------
-    means : CertifiedResult
-        The means of all states.
-    """
-    values, bounds, before = means.found.values, means.certificate.bounds, graph
-    if mixed is not None:
-        before = mixed.graph
-        values, bounds = (mixed.seats.spread(x)[0] for x in (values, bounds))
-    goes_on = before.outcome_state >= 0
-    after = np.where(goes_on, values[before.outcome_state], before.outcome_payoff)
-    ahead = fold_outcomes(before, np.add, chances(before) * after)
-    reward = before.action_reward
-    # the next means are off by their bounds, in every step of the play
-    off = fold_outcomes(before, np.maximum, np.where(goes_on, bounds[before.outcome_state], 0.0))
-    terms = np.diff(before.outcome_indptr).max() + np.diff(before.action_indptr).max()
-    rounding = UNIT * (8 + int(terms)) * (np.abs(ahead) + np.abs(reward))
-    brought, off = reward * (reward + 2 * ahead), 2 * np.abs(reward) * (off + rounding)
-    if mixed is not None:
-        chance, states = mixed.policy.probability, mixed.seats.key
-        brought, off = (
-            fold_actions(before, np.add, np.where(chance > 0.0, chance * x, 0.0))[states]
-            for x in (brought, off)
-        )
-    ends = np.where(graph.outcome_state >= 0, 0.0, graph.outcome_payoff**2)
-    squares = solve_and_certify(summed(graph, brought, ends), progress=progress)
-    mean, bound = float(values[start]), float(bounds[start])
-    second, far = squares.at(start)
-    far += _added_up(graph, off, mean + bound, start, progress)
-    far += (2 * abs(mean) + bound) * bound + 64 * UNIT * (abs(second) + mean**2)
-    return Certified(max(second - mean**2, 0.0), far)
-
-
-def _added_up(
-    graph: StateGraph,
-    off: NDArray[np.float64],
-    mean: float,
-    start: int,
-    progress: Callable[[str, int, int], None] | None,
-) -> float:
-    """An upper bound on the sum of errors on the way, on average over plays from a state.
-
-    Parameters
-    ----------
-    off : (n_actions,) float64
-        The error of each action.
-    mean : float
-        An upper bound on the mean of the points.
-    """
-    reward, payoff = graph.action_reward, graph.outcome_payoff
-    # Each point comes with an error, at most `worst` for a point, if points are never lost and
-    # nothing else brings errors.
-    if not payoff.any() and not np.any(reward < 0.0) and not np.any(off[reward == 0.0]):
-        worst = float(np.max(off[reward > 0.0] / reward[reward > 0.0], initial=0.0))
-        return worst * mean * (1.0 + 8 * UNIT)
-    # Otherwise errors add up like points.
-    return sum(solve_and_certify(summed(graph, off), progress=progress).at(start))
+    if not has_choice(graph).any():
+        only = Policy("", np.ones(graph.n_actions))
+        return Spread(*Chain.of(graph, only, progress=progress).results()[0])
+    found = solve_and_certify(graph, progress=progress)
+    best = first_chosen(graph, found.found.values, found.certificate.bounds)
+    (_, variance), *_ = Chain.of(graph, best, progress=progress).results()
+    return Spread(found.at(), variance, ties_in_play(graph, best))

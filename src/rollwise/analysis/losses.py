@@ -107,7 +107,7 @@ def loss_of(policies: Policies, policy: Policy) -> Loss:
     """The loss of a policy against optimal play; of the average, in play without an end."""
     graph, solution = policies.graph, policies.solution
     if solution.profile is not None:
-        return loss_in_seats(solution.profile, policy)
+        return _loss_in_seats(solution.profile, policy)
     if isinstance(solution.game, Average):
         (average, off), (got, error) = (
             average_of(solution),
@@ -143,7 +143,7 @@ def _exploitability(policies: Policies, policy: Policy) -> Certified:
     return Certified(response.exploitability(), response.exploitability_bound())
 
 
-def loss_in_seats(equilibrium: Equilibrium, policy: Policy) -> Loss:
+def _loss_in_seats(equilibrium: Equilibrium, policy: Policy) -> Loss:
     """The loss of a policy in each seat, where all others keep to the equilibrium."""
     others = [equilibrium.policy.probability] * (equilibrium.players - 1)
     got, off = from_each_seat(equilibrium.graph, [policy.probability, *others])

@@ -203,6 +203,9 @@ def cells_of(expected: NDArray[np.float64]) -> Ints:
     return cells
 
 
+AT_ONCE = 1 << 20  # games played at once: a step of all of them takes less than a second
+
+
 class SimulatedScores(NamedTuple):
     """Final scores of simulated games, held against a distribution.
 
@@ -234,41 +237,25 @@ def simulated_scores(
 
     Parameters
     ----------
+    seed : int
+        The same seed gives the same games.
     count, state
         As `rollwise.analysis.distributions.distribution` takes them.
     """
-    smaller, plan = played(graph, policy, state)
-    values, times = sample_totals(smaller, plan, count, games, seed, state)
-    return SimulatedScores(values, times, seed, goodness_of_fit(values, expected, times))
-
-
-AT_ONCE = 1 << 20  # games played at once: a step of all of them takes less than a second
-
-
-def sample_totals(
-    graph: StateGraph, policy: Policy, count: str | None, games: int, seed: int, state: int = 0
-) -> tuple[Ints, Ints]:
-    """Play at random and count: the different totals, and the games with each, (n,) int64 both.
-
-    Parameters
-    ----------
-    count : str, optional
-        Count the uses of this action, instead of points.
-    seed : int
-        The same seed gives the same games.
-    """
+    graph, policy = played(graph, policy, state)
     labels = None if count is None else graph.vocabulary.require(count)
     wanted = None if labels is None else np.isin(graph.action_label, labels)
-    stepper, times = Stepper(graph, np.random.default_rng(seed)), Counter[int]()
+    stepper, often = Stepper(graph, np.random.default_rng(seed)), Counter[int]()
     for begin in range(0, games, AT_ONCE):
         totals = np.zeros(min(AT_ONCE, games - begin), np.int64)
         for move in stepper.between((policy, policy), len(totals), state):
             points = move.gained.astype(np.int64) if wanted is None else wanted[move.action]
             totals[move.game] += points
         found = np.unique(totals, return_counts=True)
-        times.update(dict(zip(*(column.tolist() for column in found), strict=True)))
-    values = sorted(times)
-    return np.array(values, np.int64), np.array([times[value] for value in values], np.int64)
+        often.update(dict(zip(*(column.tolist() for column in found), strict=True)))
+    pairs = np.array(sorted(often.items()), np.int64)
+    values, times = np.ascontiguousarray(pairs.T)
+    return SimulatedScores(values, times, seed, goodness_of_fit(values, expected, times))
 
 
 def best_fit(scores: Ints, policies: OptimalSet, expected: Distribution) -> FitOfBest | None:

@@ -37,6 +37,10 @@ UNIT = 2.0**-53
 WIDTH = 64  # chances computed together: the rows of a turn stay in the cache
 
 
+class NoLayers(UsageError):
+    """The chances of scores of this game can't be found by layers."""
+
+
 class Reach(NamedTuple):
     """Chances of final scores.
 
@@ -103,18 +107,19 @@ def best_chances(
     ------
     UsageError, RulesError, TooManyStates
     """
-    fault = ""
+    refusal: NoLayers | None = None
     if in_layers:
-        found = _by_layer(game, max(0, *scores), progress)
-        if isinstance(found, Reach):
+        try:
+            found = reach_by_layer(game, max(0, *scores), progress=progress)
             return found._replace(chances=found.chances[[max(0, score) for score in scores]])
-        fault = found
+        except NoLayers as error:
+            refusal = error
     try:
         return reach(game, scores, max_states=max_states, progress=progress)
     except TooManyStates as error:
-        if fault:
-            raise UsageError(fault) from error
-        raise
+        if refusal is None:
+            raise
+        raise refusal from error
 
 
 def reach_by_layer(
@@ -132,23 +137,15 @@ def reach_by_layer(
 
     Raises
     ------
-    UsageError
+    NoLayers
         The game is another one.
     """
-    found = _by_layer(game, most, progress)
-    if not isinstance(found, Reach):
-        raise UsageError(found)
-    return found
-
-
-def _by_layer(
-    game: Game, most: int, progress: Callable[[str, int, int | None], None] | None
-) -> Reach | str:
-    """As `reach_by_layer`; of another game the reason why it is refused."""
     if game.players != 1 or game.objective != "maximize":
-        return f"{game.name}: chances of scores by layers are for one player who wants many points"
+        raise NoLayers(
+            f"{game.name}: chances of scores by layers are for one player who wants many points"
+        )
     if fault := layers_fault(Rules(game), progress):
-        return fault
+        raise NoLayers(fault)
     layers = find_layers(game, only_start=True, progress=progress)
     places = _places(layers)
     width = most + 1
@@ -161,9 +158,11 @@ def _by_layer(
         layer = piece.layer if has_no_cycle(piece.layer) else in_solving_order(piece.layer)
         reward = layer.tables.reward
         if np.any((reward < 0) | (reward != np.rint(reward))):
-            return f"{game.name}: chances of scores by layers are for whole points from 0 on"
+            raise NoLayers(
+                f"{game.name}: chances of scores by layers are for whole points from 0 on"
+            )
         if not has_no_cycle(layer):
-            return (
+            raise NoLayers(
                 f"{game.name}: play can come back to a position; chances of scores by layers are "
                 "for games where it can't"
             )

@@ -25,15 +25,6 @@ class CubeWindow(Record, frozen=True):
     error_bound: Bound
 
 
-class FairStake(Record, frozen=True):
-    """A player's chance, odds and stake."""
-
-    player: int
-    probability: Chance
-    odds_against: Annotated[Number, about("null: no chance")]
-    stake: float
-
-
 class Doubling(Record, frozen=True):
     """The value of a double for the player to move, per unit staked."""
 

@@ -99,7 +99,7 @@ def read_quantity(solution: Solution, text: str) -> Quantity:
     if _SCORE.fullmatch(name) is not None:
         require_final_score(solution.game)
         require_points(graph)
-        return chance_of_scores(name.replace(" ", ""), condition_of(name))
+        return chance_of_scores(name.replace(" ", ""))
     if name == "variance":
         require_points(graph)
         return _variance(solution)
@@ -143,9 +143,9 @@ def condition_of(text: str) -> Callable[[NDArray[np.int64]], NDArray[np.bool_]]:
     return lambda x: compare(x, number)
 
 
-def chance_of_scores(name: str, condition: object) -> Quantity:
-    """The chance that the final score meets a condition on an array of scores."""
-    assert callable(condition)
+def chance_of_scores(name: str) -> Quantity:
+    """The chance that the final score meets a condition as typed."""
+    condition = condition_of(name)
 
     def amounts(policies: OptimalSet) -> Amounts:
         assert policies.scores is not None
@@ -434,10 +434,8 @@ def score_ranges(game: Subject) -> ScoreRanges:
     assert policies.scores is not None
     rows, at_most = {}, {}
     for score in np.sort(policies.scores).tolist():
-        rows[score] = policies.range(_is(score))
-        at_most[score] = policies.range(
-            chance_of_scores(f"score<={score}", lambda x, n=score: x <= n)
-        )
+        rows[score] = policies.range(chance_of_scores(f"score={score}"))
+        at_most[score] = policies.range(chance_of_scores(f"score<={score}"))
     variance = policies.range(read_quantity(solution, "variance"))
     return ScoreRanges(rows, at_most, variance, policies.loss)
 
@@ -448,11 +446,7 @@ def ranges_of_scores(game: Subject, scores: Iterable[int]) -> dict[int, Range]:
     if isinstance(solution.game, WithScore):  # its optimal policies are those of the inner game
         solution = Policies.of(solution.game.inner).solution
     policies = OptimalSet.of(solution).with_scores
-    return {score: policies.range(_is(score)) for score in scores}
-
-
-def _is(score: int):  # type: ignore[no-untyped-def]
-    return chance_of_scores(f"score={score}", lambda x: x == score)
+    return {score: policies.range(chance_of_scores(f"score={score}")) for score in scores}
 
 
 def distribution_in(policies: OptimalSet, policy: Policy) -> Distribution:

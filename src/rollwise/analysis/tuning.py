@@ -315,23 +315,18 @@ def _solved_amounts(
 ) -> dict[str, _Amount] | RollwiseError:
     """A measure of one of the games, or each of `OF_THE_START` that it has; or its fault."""
     try:
-        return _amounts(create(sheet.kind, typed), measure, solve)
+        game = create(sheet.kind, typed)
+        solution = solve(game)
+        gain = None if solution.profile is None else solution.profile.deviation_gain
+        every = ("value",) if solution.win_probability is None else OF_THE_START
+        return {
+            one: (*amount_of(one, solution), has_ties(one, solution), gain, caps_of(game))
+            for one in ([measure] if measure else every)
+        }
     except ClusterError:
         raise
     except RollwiseError as error:
         return error
-
-
-def _amounts(
-    game: Game, measure: str | None, solve: Callable[[Game], Solution]
-) -> dict[str, _Amount]:
-    solution = solve(game)
-    gain = None if solution.profile is None else solution.profile.deviation_gain
-    every = ("value",) if solution.win_probability is None else OF_THE_START
-    return {
-        one: (*amount_of(one, solution), has_ties(one, solution), gain, caps_of(game))
-        for one in ([measure] if measure else every)
-    }
 
 
 def has_ties(measure: str, solution: Solution) -> bool:

@@ -409,7 +409,7 @@ def balance_document(balance: Balance) -> Balanced:
     if drama is not None and drama.decided is not None:
         turn = drama.decided
         decided = DecidedTurn(turn.mean, quantiles(turn), turn.chance.tolist(), turn.tail)
-    found: Sequence[Any] = balance.rules.rules if balance.rules else []
+    found = balance.rules.rules if balance.rules else ()
     words = words_of((one.rule for one in found), graph)
     return Balanced.on(
         graph,
@@ -433,10 +433,5 @@ def balance_document(balance: Balance) -> Balanced:
         lead_changes=drama and drama.lead_changes,
         comebacks=drama and drama.comebacks,
         decided=decided,
-        # in an equilibrium the others have one policy, and a loss no spread
-        rules=balance.rules
-        and [
-            BalanceRule.from_result(rule, spread=getattr(rule, "spread", None))
-            for rule in balance.rules.rules
-        ],
+        rules=balance.rules and list(map(BalanceRule.from_result, balance.rules.rules)),
     )

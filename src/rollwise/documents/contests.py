@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
-from rollwise.analysis.records import Doubling, FairStake
+from rollwise.analysis.records import Doubling
 from rollwise.documents.model import (
     UNSET,
     Bound,
@@ -14,6 +14,7 @@ from rollwise.documents.model import (
     EquallyGood,
     GameDocument,
     Maybe,
+    Number,
     Part,
     Rows,
     about,
@@ -237,6 +238,21 @@ def contest_document(
     )
 
 
+class FairStake(Part, frozen=True):
+    """A player's share of the prize, the fair payment for each unit bet on him, and his stake."""
+
+    player: int
+    probability: Chance
+    odds_against: Annotated[Number, about("null: no chance")]
+    stake: float
+
+    @classmethod
+    def of(cls, player: int, share: float, pot: float) -> FairStake:
+        """The odds and the stake of a player with this share, in a pot of this size."""
+        odds = (1 - share) / share if share > 0 else math.inf
+        return cls(player, share, odds, share * pot)
+
+
 class Bet(GameDocument, frozen=True, kw_only=True, tag="rollwise/bet/1"):
     """Fair odds and stakes at a moment of a contest."""
 
@@ -298,7 +314,7 @@ def bet_document(
     place : mapping, optional
         The state within the next player's turn.
     """
-    from rollwise.analysis.betting import advise_double, fair_stakes
+    from rollwise.analysis.betting import advise_double
 
     contest = solution.contest
     shares, bound = solution.moment(finished, place)
@@ -314,7 +330,7 @@ def bet_document(
         to_move=len(finished) + 1,
         pot=pot,
         error_bound=bound,
-        stakes=fair_stakes(shares, pot),
+        stakes=[FairStake.of(k, share, pot) for k, share in enumerate(shares.tolist(), start=1)],
         double=advise_double(solution, finished) if may_double else None,
         equally_good=ties,
     )

@@ -32,6 +32,7 @@ from rollwise.documents.model import (
 )
 from rollwise.documents.simulated import Seats
 from rollwise.documents.solved import AVERAGE, Unit, seats_worth
+from rollwise.graph.choices import has_choice
 from rollwise.graph.naming import SetWords, in_fields, state_text
 from rollwise.numbers.printed import (
     POINTS,
@@ -47,8 +48,9 @@ from rollwise.numbers.printed import (
 )
 
 if TYPE_CHECKING:
-    from rollwise.analysis.learning import Assessment, LearnedAgainst, LearnedSeats
-    from rollwise.analysis.thumb.frontier import Frontier, SeatsFrontier
+    from rollwise.analysis.learning import Assessment, LearnedAgainst
+    from rollwise.analysis.thumb.frontier import Frontier
+    from rollwise.answer.evaluation import Response
     from rollwise.graph import StateGraph
     from rollwise.learn import Learned
 
@@ -401,16 +403,21 @@ def wrong_positions(assessed: Assessment) -> list[WrongPosition]:
     return rows
 
 
-def learned_seats_document(graph: StateGraph, learned: LearnedSeats) -> LearnedPolicy:
+def learned_seats_document(learned: Learned, response: Response) -> LearnedPolicy:
     """A profile learned by self-play, and each seat's best response to it."""
+    graph = learned.graph
+    gains = zip(response.best, response.win_probabilities, strict=True)
     return LearnedPolicy.on(
         graph,
-        learned,
         kind="certified",
-        states_seen=learned.seen,
-        **seats_worth(graph, learned.response.win_probabilities),
-        best_responses=list(learned.response.best),
-        error_bound=learned.response.error_bound,
+        games=learned.games,
+        explore=learned.explore,
+        seed=learned.seed,
+        states_seen=int(np.count_nonzero((learned.seen > 0) & has_choice(graph))),
+        **seats_worth(graph, response.win_probabilities),
+        best_responses=list(response.best),
+        gains=[best - has for best, has in gains],
+        error_bound=response.error_bound,
     )
 
 
@@ -516,28 +523,32 @@ class RulesOfThumb(GameDocument, frozen=True, kw_only=True, tag="rollwise/thumb/
         yield from spread_words(spreads)
 
 
+OF_OPPONENT = ("spread", "exploitability", "exploitability_bound")  # facts of games for two
+
+
 def thumb_document(
-    graph: StateGraph, found: Frontier | SeatsFrontier, *, is_average: bool = False
+    graph: StateGraph, frontier: Frontier, *, is_average: bool = False
 ) -> RulesOfThumb:
     """The rules of thumb of a game. A ``policy`` can be kept as a file and given as a policy.
 
     Parameters
     ----------
-    found : Frontier or SeatsFrontier
-        Of three or more players with the loss of each rule among equilibrium players.
     is_average : bool
         The losses are of the average of endless play.
     """
     from rollwise.thumb.sentences import words_of
 
+    names = ("gain", "gain_bound") if graph.players <= 2 else OF_OPPONENT
+    absent: dict[str, Any] = dict.fromkeys(names, UNSET)
     more: dict[str, Any] = {"unit": AVERAGE} if is_average else {}
     return RulesOfThumb.on(
         graph,
-        getattr(found, "search", found),
+        frontier,
         kind="certified",
         rules=[
-            ThumbRule.from_result(rule, policy=rule.rule.document(graph)) for rule in found.rules
+            ThumbRule.from_result(rule, policy=rule.rule.document(graph), **absent)
+            for rule in frontier.rules
         ],
-        words=words_of((rule.rule for rule in found.rules), graph),
+        words=words_of((rule.rule for rule in frontier.rules), graph),
         **more,
     )

@@ -205,7 +205,6 @@ VIEWS: dict[str, str | Callable[[Any], Blocks]] = {
     "analysis.length_range.LengthRange": "design.length_document",
     "analysis.many_dice.ManyDice": "scores.many_dice_document",
     "analysis.thumb.frontier.Frontier": _rules,
-    "analysis.thumb.frontier.SeatsFrontier": lambda of: _rules(of.search),
     "hidden.answer.Answer": _hidden,
     "hidden.files.Checked": "hidden.checked_document",
     "learn.learned.Learned": _learned,

@@ -1,10 +1,7 @@
-"""The result of learning: the counts of the games, the values of the actions, a policy, and files.
+"""The result of learning: the counts of the games, the values of the actions, and a policy.
 
 The one loop of `rollwise.kernels.learning` plays games into them. Sums over games can be added up,
 and workers learn side by side.
-
-A file is a NumPy archive (.npz) with a description in JSON. The arrays are the complete state of
-the run, including the random numbers'. A run continued from a file ends like an uninterrupted one.
 """
 
 from __future__ import annotations
@@ -12,17 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
-from itertools import chain
-from pathlib import Path
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise import __version__
-from rollwise.errors import EndlessPlay, LearnerFileError, UsageError, another_kind
-from rollwise.graph import NO_THROW, StateGraph, sign_of, title_of, win_probability
+from rollwise.errors import EndlessPlay, UsageError, another_kind
+from rollwise.graph import NO_THROW, StateGraph, sign_of, win_probability
 from rollwise.graph.by_fields import grid
 from rollwise.graph.choices import (
     costs,
@@ -36,14 +30,11 @@ from rollwise.graph.policies import Policy, alias_cells, seat_bits, seat_payoffs
 from rollwise.graph.view import Outcome
 from rollwise.hooks import InWords
 from rollwise.kernels import learning as kernels
-from rollwise.machine.atomic_files import checksum_of, read_arrays, require_file, write_arrays
 
 ROUNDING = 2.0**-50  # of a sum, relative to it, over the root of the number of its parts
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from rollwise.learn.learner import Learner
 
 
 def moments(
@@ -440,119 +431,6 @@ def add_up(base: Arrays, tallies: Sequence[Tally]) -> Arrays:
         scales = np.stack([part["scales"] for part in parts])
         total["scales"] = np.stack([scales[..., 0].min(axis=0), scales[..., 1].max(axis=0)], axis=1)
     return total
-
-
-FORMAT = "3"
-# The entries of a file's description, and their types.
-FACTS: dict[str, Any] = {
-    "game": str,
-    "parameters": dict,
-    "graph_hash": str,
-    "method": str,
-    "explore": int | float,
-    "seed": int,
-    "workers": int,
-    "games": int,
-    "recorded": int,
-    "round_end": int,
-}
-
-
-def checksum_of_named(arrays: Arrays) -> str:
-    names = ((np.frombuffer(name.encode(), np.uint8), arrays[name]) for name in sorted(arrays))
-    return checksum_of(*chain.from_iterable(names))
-
-
-def save_learner(learner: Learner, path: Path) -> None:
-    """Write a learner's state to a file, all at once or not at all."""
-    arrays: Arrays = {"words": learner.words}
-    arrays |= {f"base.{name}": array for name, array in learner.base.items()}
-    for number, tally in enumerate(learner.tallies):
-        arrays |= {f"{number}.{name}": array for name, array in tally.arrays().items()}
-    facts = {
-        "format": FORMAT,
-        "rollwise": __version__,
-        "game": learner.graph.game,
-        "parameters": dict(learner.graph.parameters),
-        "graph_hash": learner.graph.content_hash,
-        "method": learner.method,
-        "explore": learner.explore,
-        "seed": learner.seed,
-        "workers": learner.workers,
-        "games": learner.games,
-        "recorded": learner.recorded,
-        "round_end": learner.round_end,
-        "checksum": checksum_of_named(arrays),
-    }
-    write_arrays(path, arrays, compressed=True, facts=facts)
-
-
-def _read(path: Path) -> tuple[dict[str, Any], Arrays]:
-    require_file(path, "a saved learner", LearnerFileError)
-    try:
-        arrays, (facts,) = read_arrays(path, "facts")
-        written = facts["format"]
-        fits = {name: isinstance(facts[name], kind) for name, kind in FACTS.items()}
-        sound = checksum_of_named(arrays) == facts["checksum"]
-    except Exception as error:  # a zip file, an array or a description that isn't one
-        raise LearnerFileError(f"{path} is damaged, or isn't a learner saved by rollwise") from (
-            error
-        )
-    if written != FORMAT:
-        raise LearnerFileError(
-            f"{path} has the format {written}; this version of rollwise reads {FORMAT}"
-        )
-    if not sound:
-        raise LearnerFileError(f"{path} is damaged: its counts don't match their checksum")
-    if not all(fits.values()):
-        wrong = next(name for name in fits if not fits[name])
-        raise LearnerFileError(f"{path} is damaged: its {wrong} can't be {facts[wrong]!r:.50}")
-    return facts, arrays
-
-
-def load_learner(path: Path, graph: StateGraph, make: type[Learner]) -> Learner:
-    """Read a learner for a graph from a file.
-
-    Raises
-    ------
-    LearnerFileError
-        The file is damaged, or belongs to other rules.
-    """
-    facts, arrays = _read(path)
-    if facts["graph_hash"] != graph.content_hash:
-        saved = title_of(facts["game"], facts["parameters"])
-        raise LearnerFileError(f"{path} was learned on {saved}, not on {graph.title}")
-    try:
-        learner = make(
-            graph,
-            explore=facts["explore"],
-            seed=facts["seed"],
-            workers=facts["workers"],
-            method=facts["method"],
-        )
-    except UsageError as error:
-        raise LearnerFileError(f"{path} is damaged: {error}") from error
-    counts = {name: facts[name] for name in ("games", "recorded", "round_end")}
-    if not all(0 <= count < 2**62 for count in counts.values()):
-        raise LearnerFileError(f"{path} is damaged: it counts {counts}")
-    learner.games, learner.recorded, learner.round_end = counts.values()
-    # every array must have the shape and type of the new learner's, or the file is refused
-    take = partial(_like, path, arrays)
-    learner.words[...] = take("words", learner.words)
-    learner.base = {name: take(f"base.{name}", array) for name, array in learner.base.items()}
-    for number, tally in enumerate(learner.tallies):
-        tally.set_arrays(
-            {name: take(f"{number}.{name}", array) for name, array in tally.arrays().items()}
-        )
-    return learner
-
-
-def _like(path: Path, arrays: Arrays, name: str, expected: Any) -> Any:
-    """An array of a file, checked against the shape and type of a present one."""
-    array = arrays.get(name)
-    if array is None or (array.shape, array.dtype) != (expected.shape, expected.dtype):
-        raise LearnerFileError(f"{path} is damaged: its {name} isn't of this game")
-    return array
 
 
 ENDINGS = {"win": 1.0, "lose": -1.0, "draw": 0.0, "end": 0.0}  # and their payoffs

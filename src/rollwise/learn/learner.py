@@ -17,6 +17,9 @@ that went through the state and g the sum of f_J over all J but B,
     p_J = (1 - p_B) (T f_J + M) / (g T + (K - 1) M)    for every other J.
 
 If rates tie, B is the first of them in the order of the rules.
+
+A file is a NumPy archive (.npz) with a description in JSON. The arrays are the complete state of
+the run, including the random numbers'. A run continued from a file ends like an uninterrupted one.
 """
 
 from __future__ import annotations
@@ -24,23 +27,31 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from rollwise.errors import UsageError, entry
-from rollwise.graph import StateGraph, require_graph
+from rollwise import __version__
+from rollwise.errors import LearnerFileError, UsageError, entry
+from rollwise.graph import StateGraph, require_graph, title_of
 from rollwise.learn.learned import (
     Arrays,
     Learned,
     Move,
     Tally,
     add_up,
-    load_learner,
     read_game_record,
-    save_learner,
 )
-from rollwise.machine.atomic_files import path_of
+from rollwise.machine.atomic_files import (
+    checksum_of,
+    path_of,
+    read_arrays,
+    require_file,
+    write_arrays,
+)
 from rollwise.machine.interrupts import held_back
 from rollwise.numbers.given import whole_number
 from rollwise.numbers.printed import how_many
@@ -57,6 +68,17 @@ FIRST_PIECE = 2048  # games of a worker before Python first looks up
 SECONDS_A_PIECE = 0.2  # how long kernels run before Python looks up
 
 MOST_WORKERS = 256
+
+FORMAT = "3"
+# The attributes of a learner in the description of a file, and their types.
+SETTINGS: dict[str, Any] = {"method": str, "explore": int | float, "seed": int, "workers": int}
+COUNTS: dict[str, Any] = {"games": int, "recorded": int, "round_end": int}
+FACTS = {"game": str, "parameters": dict, "graph_hash": str, **SETTINGS, **COUNTS}
+
+
+def checksum_of_named(arrays: Arrays) -> str:
+    names = ((np.frombuffer(name.encode(), np.uint8), arrays[name]) for name in sorted(arrays))
+    return checksum_of(*chain.from_iterable(names))
 
 
 def round_after(begin: int, workers: int) -> int:
@@ -273,7 +295,20 @@ class Learner:
 
     def save(self, path: str | Path) -> None:
         """Write all of the learner's state to a file, all at once or not at all."""
-        save_learner(self, path_of(path))
+        arrays: Arrays = {"words": self.words}
+        arrays |= {f"base.{name}": array for name, array in self.base.items()}
+        for number, tally in enumerate(self.tallies):
+            arrays |= {f"{number}.{name}": array for name, array in tally.arrays().items()}
+        facts = {
+            "format": FORMAT,
+            "rollwise": __version__,
+            "game": self.graph.game,
+            "parameters": dict(self.graph.parameters),
+            "graph_hash": self.graph.content_hash,
+            **{name: getattr(self, name) for name in (*SETTINGS, *COUNTS)},
+            "checksum": checksum_of_named(arrays),
+        }
+        write_arrays(path_of(path), arrays, compressed=True, facts=facts)
 
     @classmethod
     def load(cls, path: str | Path, graph: StateGraph) -> Learner:
@@ -284,7 +319,59 @@ class Learner:
         LearnerFileError
             The file is damaged, or belongs to other rules.
         """
-        return load_learner(path_of(path), graph, cls)
+        path = path_of(path)
+        facts, arrays = _read(path)
+        if facts["graph_hash"] != graph.content_hash:
+            saved = title_of(facts["game"], facts["parameters"])
+            raise LearnerFileError(f"{path} was learned on {saved}, not on {graph.title}")
+        try:
+            learner = cls(graph, **{name: facts[name] for name in SETTINGS})
+        except UsageError as error:
+            raise LearnerFileError(f"{path} is damaged: {error}") from error
+        counts = {name: facts[name] for name in COUNTS}
+        if not all(0 <= count < 2**62 for count in counts.values()):
+            raise LearnerFileError(f"{path} is damaged: it counts {counts}")
+        learner.games, learner.recorded, learner.round_end = counts.values()
+        # every array must have the shape and type of the new learner's, or the file is refused
+        take = partial(_like, path, arrays)
+        learner.words[...] = take("words", learner.words)
+        learner.base = {name: take(f"base.{name}", array) for name, array in learner.base.items()}
+        for number, tally in enumerate(learner.tallies):
+            tally.set_arrays(
+                {name: take(f"{number}.{name}", array) for name, array in tally.arrays().items()}
+            )
+        return learner
+
+
+def _read(path: Path) -> tuple[dict[str, Any], Arrays]:
+    require_file(path, "a saved learner", LearnerFileError)
+    try:
+        arrays, (facts,) = read_arrays(path, "facts")
+        written = facts["format"]
+        fits = {name: isinstance(facts[name], kind) for name, kind in FACTS.items()}
+        sound = checksum_of_named(arrays) == facts["checksum"]
+    except Exception as error:  # a zip file, an array or a description that isn't one
+        raise LearnerFileError(f"{path} is damaged, or isn't a learner saved by rollwise") from (
+            error
+        )
+    if written != FORMAT:
+        raise LearnerFileError(
+            f"{path} has the format {written}; this version of rollwise reads {FORMAT}"
+        )
+    if not sound:
+        raise LearnerFileError(f"{path} is damaged: its counts don't match their checksum")
+    if not all(fits.values()):
+        wrong = next(name for name in fits if not fits[name])
+        raise LearnerFileError(f"{path} is damaged: its {wrong} can't be {facts[wrong]!r:.50}")
+    return facts, arrays
+
+
+def _like(path: Path, arrays: Arrays, name: str, expected: Any) -> Any:
+    """An array of a file, checked against the shape and type of a present one."""
+    array = arrays.get(name)
+    if array is None or (array.shape, array.dtype) != (expected.shape, expected.dtype):
+        raise LearnerFileError(f"{path} is damaged: its {name} isn't of this game")
+    return array
 
 
 def learn(

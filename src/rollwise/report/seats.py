@@ -9,7 +9,7 @@ from itertools import cycle
 
 import numpy as np
 
-from rollwise.analysis.thumb.frontier import find_seats_rules
+from rollwise.analysis.thumb.frontier import find_rules
 from rollwise.answer.advice import advise
 from rollwise.answer.evaluation import evaluate_seats, respond_to
 from rollwise.answer.references import Policies
@@ -125,9 +125,7 @@ def rule(facts: Facts) -> str:
     """The best rule of thumb as a card."""
     if facts.rules == 0 or not facts.choice.any():
         return ""
-    found = find_seats_rules(
-        facts.solution.equilibrium, seconds=SECONDS, evaluations=facts.rules, entire=True
-    )
+    found = find_rules(facts.solution, seconds=SECONDS, evaluations=facts.rules, entire=True)
     if not found.rules:
         return ""
     document = thumb_document(facts.solution.graph, found)

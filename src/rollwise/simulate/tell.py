@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from string import ascii_uppercase as LETTERS
 from typing import Any
@@ -12,8 +11,6 @@ import numpy as np
 from rollwise.answer.evaluation import SeatPolicies, one_each
 from rollwise.answer.references import AnyPolicy, Policies, Subject, are_policies
 from rollwise.errors import EndlessPlay, no_opponent
-from rollwise.graph import Outcome, StateGraph
-from rollwise.graph.policies import Policy
 from rollwise.numbers.randomness import check_seed
 from rollwise.words import Narrator
 
@@ -100,8 +97,9 @@ def tell(
     narrator = Narrator(graph, policies.game)
     names, points = LETTERS[: graph.players], [0.0] * graph.players
     moves: list[ToldMove] = []
-    seat, turn = 0, 1
-    for outcome in _played(graph, seats, random):
+    state, seat, turn = graph.view[0], 0, 1
+    while len(moves) < MOST_TOLD:
+        outcome = state.choose(seats[seat].probability, random).step(random)
         action, after = outcome.action, outcome.next_state
         faces = narrator.faces_of(action.index, outcome.number, dice)
         deed = (names[seat], action.index, outcome.number, faces)
@@ -120,24 +118,10 @@ def tell(
                 narrator.sentence(*deed, points=points[seat], names=from_here),
             )
         )
+        if after is None:
+            return moves
         points[seat] += narrator.points_of(action.index)
         seat = (seat + outcome.seats_on) % graph.players
         turn += outcome.passes
-    return moves
-
-
-def _played(
-    graph: StateGraph, seats: Sequence[Policy], random: np.random.Generator
-) -> list[Outcome]:
-    """The outcome of each move of a game."""
-    outcomes: list[Outcome] = []
-    state, seat = graph.view[0], 0
-    for _ in range(MOST_TOLD):
-        outcome = state.choose(seats[seat].probability, random).step(random)
-        outcomes.append(outcome)
-        after = outcome.next_state
-        if after is None:
-            return outcomes
-        seat = (seat + outcome.seats_on) % graph.players
         state = after
     raise EndlessPlay(f"{graph.game}: the game goes on for more than {MOST_TOLD:,} moves")

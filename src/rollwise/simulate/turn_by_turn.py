@@ -464,9 +464,8 @@ def _played(
             if not size:
                 break
             own = derived_seed(seed, len(blocks))
-            random = np.random.default_rng(
-                own
-            )  # of the players; `play_turn_by_turn` has the dice's
+            # of the players; `play_turn_by_turn` has the dice's
+            random = np.random.default_rng(own)
             players = [_player(game, name, best, random) for name in names]
             second = players[1 - first] if seats == 2 else None
             played = play_turn_by_turn(game, players[first], size, own, second, met=met)

@@ -360,7 +360,18 @@ def form_of(terms: Mapping[Feature, int]) -> tuple[Form, int]:
 
 
 class _Reader:
-    """A reader of the clauses of a rule, for one game."""
+    """A reader of the clauses of a rule, for one game.
+
+    Attributes
+    ----------
+    number : int
+        Of the clause, from 1.
+    fault : PolicyError
+        The refusal of its present part, if that has another form.
+    """
+
+    number: int
+    fault: PolicyError
 
     def __init__(self, graph: StateGraph, features: Features) -> None:
         self.graph, self.features = graph, features
@@ -371,88 +382,82 @@ class _Reader:
         return whole_parameters(self.graph)
 
     def clause(self, number: int, part: Any) -> Clause:
+        self.number = number
         deeds = {"do", "most"} & set(part) if isinstance(part, Mapping) else set()
         if len(deeds) != 1 or not set(part) <= {"if", *deeds}:
             raise PolicyError(
                 f'clause {number} must be {{"if": a condition, "do": an action}}, or have "most": '
                 "a list of preferred features"
             )
-        deed = self.preference(number, part["most"]) if "most" in part else self.deed(number, part)
+        deed = self.preference(part["most"]) if "most" in part else self.deed(part)
         text = part.get("if")
-        return Clause(None if text is None else self.condition(number, text), deed)
+        return Clause(None if text is None else self.condition(text), deed)
 
-    def deed(self, number: int, part: Any) -> int:
+    def deed(self, part: Any) -> int:
         """An action by its name in tables."""
         labels = [label for label in self.graph.vocabulary.meaning(str(part["do"])) if label >= 0]
         possible = [label for label in labels if label in self.graph.vocabulary.labels]
         if not possible:
-            raise PolicyError(f"clause {number}: {self.graph.vocabulary.unknown(str(part['do']))}")
+            raise PolicyError(
+                f"clause {self.number}: {self.graph.vocabulary.unknown(str(part['do']))}"
+            )
         return possible[0]
 
-    def preference(self, number: int, texts: Any) -> Preference:
+    def preference(self, texts: Any) -> Preference:
         """A preference from a list of forms, such as ``["captures", "12*number - points"]``."""
         texts = [texts] if isinstance(texts, str) else texts
-        fault = (
-            f"clause {number}: {texts!r} isn't a list of preferences; write sums of features of "
-            'actions, as in ["12*number - points"]'
+        self.fault = PolicyError(
+            f"clause {self.number}: {texts!r} isn't a list of preferences; write sums of features "
+            'of actions, as in ["12*number - points"]'
         )
         if not isinstance(texts, list) or not texts:
-            raise PolicyError(fault)
-        return Preference(tuple(self.form(number, text, fault) for text in texts))
+            raise self.fault
+        forms = (self.form(self._parsed(text), self.features.actions) for text in texts)
+        return Preference(tuple(form for form, _ in forms))
 
-    def form(self, number: int, text: Any, fault: str) -> Form:
-        """A form of features of actions."""
-        terms = dict[Feature, int]()
-        factors = self._add(
-            terms, self._parsed(text, fault), 1, number, fault, self.features.actions
-        )
-        form, _ = form_of(terms)
-        if not factors or not form.terms:
-            raise PolicyError(fault)
-        return form
-
-    def _parsed(self, text: Any, fault: str) -> ast.expr:
-        if not isinstance(text, str) or len(text) > 500:
-            raise PolicyError(fault)
-        try:
-            tree = ast.parse(text.replace(".", _DOT), mode="eval").body
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            raise PolicyError(fault) from None
-        if too_deep(tree):
-            raise PolicyError(fault)
-        return tree
-
-    def condition(self, number: int, text: Any) -> Condition:
+    def condition(self, text: Any) -> Condition:
         """A condition as text, such as ``8*turn + banked - rival >= 164``."""
-        fault = (
-            f"clause {number}: {text!r} isn't a condition; write a sum of fields, >= or <=, and a "
-            f'number or a parameter, as in "2*{next(iter(self.features.states), "field")} >= 7"'
+        self.fault = PolicyError(
+            f"clause {self.number}: {text!r} isn't a condition; write a sum of fields, >= or <=, "
+            f'and a number or a parameter, as in "2*{next(iter(self.features.states), "field")} '
+            '>= 7"'
         )
-        body = self._parsed(text, fault)
+        body = self._parsed(text)
         if not isinstance(body, ast.Compare) or len(body.ops) != 1:
-            raise PolicyError(fault)
-        order = _ORDER.get(type(body.ops[0]))
-        bound = self._bound(body.comparators[0])
-        terms = dict[Feature, int]()
-        if (
-            order is None
-            or bound is None
-            or not self._add(terms, body.left, 1, number, fault, self.features.states)
-        ):
-            raise PolicyError(fault)
-        form, by = form_of(terms)
-        at_least = order[0] == ">"
+            raise self.fault
+        order, bound = _ORDER.get(type(body.ops[0])), self._bound(body.comparators[0])
+        if order is None or bound is None:
+            raise self.fault
+        form, by = self.form(body.left, self.features.states)
+        at_least, strict = order[0] == ">", len(order) == 1
         if isinstance(bound, str):
-            if by != 1 or len(order) == 1:
-                raise PolicyError(fault)
+            if by != 1 or strict:
+                raise self.fault
         else:  # of whole numbers: more than 3 is at least 4
-            strict = len(order) == 1
             bound += strict if at_least else -strict
             # dividing by the common factor rounds a lower bound up and an upper bound down
             bound = -(-bound // by) if at_least else bound // by
-        if not form.terms:
-            raise PolicyError(fault)
         return Condition(form, at_least, bound)
+
+    def form(self, node: ast.expr, columns: Mapping[str, Column]) -> tuple[Form, int]:
+        """A form, and the common divisor that was taken out."""
+        terms = dict[Feature, int]()
+        self._add(terms, node, 1, columns)
+        form, by = form_of(terms)
+        if not form.terms:
+            raise self.fault
+        return form, by
+
+    def _parsed(self, text: Any) -> ast.expr:
+        if not isinstance(text, str) or len(text) > 500:
+            raise self.fault
+        try:
+            tree = ast.parse(text.replace(".", _DOT), mode="eval").body
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            raise self.fault from None
+        if too_deep(tree):
+            raise self.fault
+        return tree
 
     def _bound(self, node: ast.expr) -> int | str | None:
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
@@ -465,63 +470,53 @@ class _Reader:
         return None
 
     def _add(
-        self,
-        terms: dict[Feature, int],
-        node: ast.expr,
-        factor: int,
-        number: int,
-        fault: str,
-        columns: Mapping[str, Column],
-    ) -> bool:
-        """Add the terms of a node; return False if the node isn't a sum of terms."""
+        self, terms: dict[Feature, int], node: ast.expr, factor: int, columns: Mapping[str, Column]
+    ) -> None:
+        """Add the terms of a node, a sum of features of these columns."""
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
             sign = 1 if isinstance(node.op, ast.Add) else -1
-            left = self._add(terms, node.left, factor, number, fault, columns)
-            return left and self._add(terms, node.right, sign * factor, number, fault, columns)
+            self._add(terms, node.left, factor, columns)
+            self._add(terms, node.right, sign * factor, columns)
+            return
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-            return self._add(terms, node.operand, -factor, number, fault, columns)
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-            factors = _factors(node)
-            # whole numbers multiply into the factor, and one feature or a product of two is left
-            numbers = [n for part in factors if isinstance(n := self._bound(part), int)]
-            others = [part for part in factors if not isinstance(self._bound(part), int)]
-            factor *= prod(numbers)
-            if abs(factor) > LARGEST or not 1 <= len(others) <= 2:
-                return False
-            if len(others) == 1:
-                return self._add(terms, others[0], factor, number, fault, columns)
-            if not all(isinstance(part, ast.Name) for part in others):
-                return False
-            first, second = (self._column(part.id, number, columns) for part in others)  # type: ignore[attr-defined]
-            feature: Feature | None = Feature(first, second, "product")
-        else:
-            feature = self._feature(node, number, columns)
-        if feature is None:
-            return False
+            self._add(terms, node.operand, -factor, columns)
+            return
+        # whole numbers multiply into the factor, and one feature or a product of two is left
+        factors = _factors(node)
+        numbers = [n for part in factors if isinstance(n := self._bound(part), int)]
+        others = [part for part in factors if not isinstance(self._bound(part), int)]
+        factor *= prod(numbers)
+        if abs(factor) > LARGEST or not 1 <= len(others) <= 2:
+            raise self.fault
+        if len(others) == 1 and len(factors) > 1:
+            self._add(terms, others[0], factor, columns)
+            return
+        feature = self._feature(others, columns)
         terms[feature] = terms.get(feature, 0) + factor
-        return True
 
-    def _feature(
-        self, node: ast.expr, number: int, columns: Mapping[str, Column]
-    ) -> Feature | None:
-        if isinstance(node, ast.Name):
-            return Feature(self._column(node.id, number, columns))
+    def _feature(self, factors: list[ast.expr], columns: Mapping[str, Column]) -> Feature:
+        """A column; or a product of two, or the larger or the smaller of two."""
+        pair, parts = "product" if len(factors) == 2 else "", factors
+        call = factors[0]
         if (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Name)
-            and node.func.id in PAIRS
-            and len(node.args) == 2
-            and not node.keywords
-            and all(isinstance(part, ast.Name) for part in node.args)
+            not pair
+            and isinstance(call, ast.Call)
+            and isinstance(call.func, ast.Name)
+            and call.func.id in PAIRS
+            and len(call.args) == 2
+            and not call.keywords
         ):
-            first, second = (self._column(part.id, number, columns) for part in node.args)  # type: ignore[attr-defined]
-            return Feature(first, second, node.func.id)
-        return None
+            pair, parts = call.func.id, call.args
+        names = [part.id for part in parts if isinstance(part, ast.Name)]
+        if len(names) < len(parts):
+            raise self.fault
+        first, second = [*(self._column(name, columns) for name in names), ""][:2]
+        return Feature(first, second, pair)
 
-    def _column(self, name: str, number: int, columns: Mapping[str, Column]) -> str:
+    def _column(self, name: str, columns: Mapping[str, Column]) -> str:
         name = name.replace(_DOT, ".")
         if name not in columns:
-            raise PolicyError(f"clause {number}: {no_such('feature', name, tuple(columns))}")
+            raise PolicyError(f"clause {self.number}: {no_such('feature', name, tuple(columns))}")
         return name
 
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache, partial
 from itertools import combinations, permutations, product
 from operator import itemgetter
 from queue import SimpleQueue
@@ -29,7 +29,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.analysis.thumb.search import LONGEST, Field, Map, longer
+from rollwise.analysis.thumb.search import CORES, LONGEST, Field, Map, longer
 from rollwise.answer.references import Policies
 from rollwise.derive.average import Average
 from rollwise.derive.seats import take_seats
@@ -126,12 +126,8 @@ def _size(values: Column) -> int:
 def _signed(fields: Sequence[Feature], size: int) -> Iterator[dict[Feature, int]]:
     """Sums of so many fields with any signs, the first one plus."""
     for chosen in combinations(fields, size):
-        # bit k - 1 is the sign of field k
-        for signs in range(1 << (size - 1)):
-            yield {
-                field: 1 if index == 0 or not signs >> (index - 1) & 1 else -1
-                for index, field in enumerate(chosen)
-            }
+        for signs in product((1, -1), repeat=size - 1):
+            yield dict(zip(chosen, (1, *reversed(signs)), strict=True))
 
 
 def _form(terms: Mapping[Feature, int]) -> Form:
@@ -403,7 +399,7 @@ Floats = NDArray[np.float64]
 class OnGraph(Field):
     """A game with a graph of all positions, for `rollwise.analysis.thumb.search.Search`."""
 
-    def __init__(self, setting: Setting, cores: int = 2) -> None:
+    def __init__(self, setting: Setting) -> None:
         super().__init__(whole_parameters(setting.graph))
         self.scorer = Scorer(setting)
         self.is_small = len(self.scorer.default) <= FEW
@@ -411,10 +407,10 @@ class OnGraph(Field):
         named = [name for name, texts in setting.graph.words.items() if texts]
         self.forms = forms_of(self.scorer.columns, named)
         self._usual: list[Deed] = list(self.scorer.labels)
-        self._values: dict[Form, Column] = {}
-        self._places: dict[Preference, Taken] = {}
+        self._stored = lru_cache(MOST_CACHED)(partial(Form.values, columns=self.scorer.columns))
+        self._best = lru_cache(MOST_CACHED)(self.scorer.best)
         self._memories: SimpleQueue[Memory] = SimpleQueue()
-        for _ in range(cores):
+        for _ in range(CORES):
             self._memories.put(self.scorer.memory())
 
     def starts(self, most: int) -> Iterator[list[Rule]]:
@@ -483,23 +479,11 @@ class OnGraph(Field):
 
     def values(self, form: Form) -> Column:
         """The values of a form in the states with a choice, cached."""
-        stored = self._values.get(form)
-        if stored is None:
-            if len(self._values) >= MOST_CACHED:
-                self._values = {}
-            stored = self._values[form] = form.values(self.scorer.columns)
-        return stored
+        return self._stored(form)
 
     def places(self, deed: Deed) -> Taken:
         """The action taken by a deed in each state with a choice; -1 for none."""
-        if isinstance(deed, int):
-            return self.scorer.labels[deed]
-        stored = self._places.get(deed)
-        if stored is None:
-            if len(self._places) >= MOST_CACHED:
-                self._places = {}
-            stored = self._places[deed] = self.scorer.best(deed)
-        return stored
+        return self.scorer.labels[deed] if isinstance(deed, int) else self._best(deed)
 
     def _holds(self, condition: Condition) -> NDArray[np.bool_]:
         values, bound = self.values(condition.form), condition.level(self.parameters)

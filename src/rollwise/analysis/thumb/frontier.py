@@ -17,13 +17,13 @@ all players use the rule.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from rollwise.analysis.losses import Loss, loss_in_seats, loss_of
+from rollwise.analysis.losses import Loss, loss_of
 from rollwise.analysis.thumb.clauses import OnGraph, Setting
 from rollwise.analysis.thumb.search import DIGITS, NUMBERS, Field, Limits, Search
 from rollwise.answer.evaluation import respond_to
@@ -36,9 +36,6 @@ from rollwise.numbers.randomness import derived_seed
 from rollwise.thumb.features import Columns, Features
 from rollwise.thumb.language import Rule
 from rollwise.thumb.sentences import sentence_of
-
-if TYPE_CHECKING:
-    from rollwise.many.equilibrium import Equilibrium
 
 Progress = Callable[[str, int, "int | None"], None]
 
@@ -121,10 +118,15 @@ class RuleOfThumb(Loss):
     rule : Rule
     text : str
         The rule in words.
+    gain, gain_bound : float or None
+        Of three or more players the largest gain of a seat by its best response where all others
+        play the rule, and its error bound.
     """
 
     rule: Rule = field(kw_only=True)
     text: str = field(kw_only=True)
+    gain: float | None = field(default=None, kw_only=True)
+    gain_bound: float | None = field(default=None, kw_only=True)
 
     @property
     def numbers(self) -> int:
@@ -159,7 +161,6 @@ def find_rules(
     game: Subject,
     numbers: int = NUMBERS,
     *,
-    features: Features | None = None,
     progress: Progress | None = None,
     pool: Pool | None = None,
     entire: bool = False,
@@ -172,8 +173,6 @@ def find_rules(
     game : Game, Solution, StateGraph or Policies
     numbers : int
         The most integers that a rule may have.
-    features : Features, optional
-        The features for rules, instead of those of the game.
     progress : callable, optional
     pool : Pool, optional
         The workers of the searches; see `rollwise.cluster`.
@@ -194,7 +193,7 @@ def find_rules(
         The workers are gone.
     """
     wanted = Limits(numbers, **limits)
-    policies = Policies.of(game)
+    policies = Policies.of(game, any_players=True)
     if wanted.enough >= 1 and not policies.graph.is_score:
         raise UsageError(
             f"within is {wanted.enough:g}; in {policies.graph.game} a loss is a win probability: "
@@ -202,9 +201,8 @@ def find_rules(
         )
     if progress is not None:
         progress("solving", 0, None)
-    features = features or Features(policies.graph, policies.game)
-    setting = Setting.of(policies, features)
-    met, searched = search_all(_search, setting, wanted, progress, pool)
+    features = Features(policies.graph, policies.game)
+    met, searched = search_all(_search, _setting(policies, features), wanted, progress, pool)
     if entire and met.stopped:
         raise KeyboardInterrupt
     rules = list[RuleOfThumb]()
@@ -213,6 +211,15 @@ def find_rules(
             progress("certifying", len(rules), None)
         rules.append(certified_rule(policies, rule, features))
     return Frontier(tuple(rules), met.scored, wanted.seed, searched, met.stopped)
+
+
+def _setting(policies: Policies, features: Features) -> Setting:
+    """The setting of the search: of three or more players, one player in a drawn seat."""
+    profile = policies.solution.profile
+    if profile is None:
+        return Setting.of(policies, features)
+    drawn = in_a_drawn_seat(profile.graph, profile.policy.probability)
+    return Setting.of(Policies(drawn), _InADrawnSeat(drawn, whole=features))
 
 
 def _search(setting: Setting, limits: Limits, seed: int, progress: Progress | None = None) -> Met:
@@ -257,62 +264,16 @@ def certified_rule(policies: Policies, rule: Rule, features: Features | None = N
     """
     graph = policies.graph
     unit = () if policies.game is None else policies.game.action_unit
-    loss = loss_of(policies, rule.policy(graph, policies.game, features=features))
-    return RuleOfThumb(**vars(loss), rule=rule, text=sentence_of(rule, graph, unit))
-
-
-@dataclass(frozen=True)
-class SeatsRule:
-    """A rule of thumb, with its loss in each seat.
-
-    Attributes
-    ----------
-    of_search : RuleOfThumb
-        The rule; its loss is the mean over the seats.
-    text : str
-        The rule in words.
-    losses : tuple of float
-        The loss against the equilibrium policy in each seat, where all others play the latter.
-    loss : float
-        Their mean.
-    error_bound : float
-        Of the losses and their mean.
-    gain : float
-        The largest gain of a seat by its best response where all others play the rule.
-    gain_bound : float
-        The error bound of the gain.
-    """
-
-    of_search: RuleOfThumb
-    text: str
-    losses: tuple[float, ...]
-    loss: float
-    error_bound: float
-    gain: float
-    gain_bound: float
-
-    @property
-    def rule(self) -> Rule:
-        return self.of_search.rule
-
-    @property
-    def numbers(self) -> int:
-        return self.rule.numbers
-
-
-@dataclass(frozen=True, repr=False)
-class SeatsFrontier(InWords):
-    """The best rules: each has more numbers than the one before, and loses less.
-
-    Attributes
-    ----------
-    rules : tuple of SeatsRule
-    search : Frontier
-        The facts of the search.
-    """
-
-    rules: tuple[SeatsRule, ...]
-    search: Frontier
+    policy = rule.policy(graph, policies.game, features=features)
+    found = RuleOfThumb(
+        **vars(loss_of(policies, policy)), rule=rule, text=sentence_of(rule, graph, unit)
+    )
+    if graph.players <= 2:
+        return found
+    response = respond_to(graph, policy)
+    gains = zip(response.best, response.win_probabilities, strict=True)
+    gain = max(best - has for best, has in gains)
+    return replace(found, gain=gain, gain_bound=2.0 * response.error_bound)
 
 
 @dataclass(frozen=True, eq=False)
@@ -342,39 +303,3 @@ class _InADrawnSeat(Features):
     @property
     def of_the_sheet(self) -> bool:
         return self.whole.of_the_sheet
-
-
-def find_seats_rules(equilibrium: Equilibrium, numbers: int = NUMBERS, **how: Any) -> SeatsFrontier:
-    """Look for the best rules of thumb of a game for three or more.
-
-    Parameters
-    ----------
-    equilibrium : Equilibrium
-        The policies of all others.
-    numbers, **how
-        As `rollwise.analysis.thumb.frontier.find_rules` takes them.
-    """
-    graph = equilibrium.graph
-    drawn = in_a_drawn_seat(graph, equilibrium.policy.probability)
-    whole = Features(graph, equilibrium.game)
-    own = _InADrawnSeat(drawn, whole=whole)
-    search = find_rules(Policies(drawn), numbers, features=own, **how)
-    rules = tuple(_certified(equilibrium, rule, whole) for rule in search.rules)
-    return SeatsFrontier(rules, search)
-
-
-def _certified(equilibrium: Equilibrium, of_search: RuleOfThumb, features: Features) -> SeatsRule:
-    """A rule with its certified losses."""
-    graph = equilibrium.graph
-    policy = of_search.rule.policy(graph, equilibrium.game, features=features)
-    among, response = loss_in_seats(equilibrium, policy), respond_to(graph, policy)
-    gains = zip(response.best, response.win_probabilities, strict=True)
-    return SeatsRule(
-        of_search,
-        sentence_of(of_search.rule, graph, equilibrium.game.action_unit),
-        among.losses,
-        among.loss,
-        among.error_bound,
-        max(best - has for best, has in gains),
-        2.0 * response.error_bound,
-    )

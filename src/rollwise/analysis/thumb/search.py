@@ -38,6 +38,7 @@ LONGEST = 3  # forms of a preference
 LEAST_NAMED = 10  # the least parameter in the place of a bound
 MOST_ROUNDS = 20  # of moving all numbers of a rule
 DIGITS = 9  # decimals of a loss
+CORES = 2
 MOST_IN_VAIN = 100  # the search ends after so many random changes without a new rule
 
 NUMBERS = 4
@@ -262,7 +263,7 @@ class Search:
             self._map: Map = map
             self._run()
             return
-        with ThreadPoolExecutor(2) as threads:
+        with ThreadPoolExecutor(CORES) as threads:
             self._map = threads.map
             try:
                 self._run()

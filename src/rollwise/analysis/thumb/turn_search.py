@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -42,21 +43,8 @@ GAMES = 60  # of a sample
 FINAL_GAMES = 150  # of the sample for the last improvements
 SECONDS_A_RULE, SECONDS_AN_OUTCOME = 2.5e-2, 8e-8  # measured on two cores
 RENEWED = 4  # rules changed between samples
-CERTIFIED = (
-    1,
-    2,
-    3,
-    4,
-    6,
-    8,
-    12,
-    16,
-    20,
-    25,
-    30,
-    40,
-    60,
-)  # the best rule with at most so many integers is certified
+# The best rule with at most so many integers is certified.
+CERTIFIED = (1, 2, 3, 4, 6, 8, 12, 16, 20, 25, 30, 40, 60)
 KEEP_WHEN = Condition(Form(((1, Feature(ROLLS_LEFT)),)), True, 1)
 
 Progress = Callable[[str, int, "int | None"], None]
@@ -86,17 +74,12 @@ class Sample:
         self._next = values[:, None]
         self._best = self._sign * answer.values[answer.numbers_of(rows)]
         self._times = self._times / games
-        self._kept: dict[object, tuple[NDArray[np.int32], NDArray[np.int32]]] = {}
+        # rules that keep alike share the kept dice, which take most of the time
+        self._kept_by = lru_cache(8)(lambda clause: self.positions.kept_by(Rule((clause,))))
 
     def loss(self, rule: Rule) -> float:
         """The estimated loss of a rule in a game: a win probability, or points."""
-        kept = self._kept.get(rule.clauses[0])
-        # rules that keep alike share the kept dice, which take most of the time
-        if kept is None:
-            if len(self._kept) > 8:
-                self._kept = {}
-            kept = self._kept[rule.clauses[0]] = self.positions.kept_by(rule)
-        says = Says(*kept, *self.positions.filled_by(rule))
+        says = Says(*self._kept_by(rule.clauses[0]), *self.positions.filled_by(rule))
         worth = self.positions.worth(says, self._next).mean(axis=1)
         return self._unit * float(np.sum(self._times * (self._best - worth)))
 

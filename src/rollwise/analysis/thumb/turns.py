@@ -232,7 +232,8 @@ class TurnPositions:
 
     def played(self, says: Says, times: Ints, random: np.random.Generator) -> Ints:
         """The places after turns by a rule, as many from each position as `times` says."""
-        tables, block, position = self.layer.tables, self._block, np.repeat(self._every, times)
+        tables, block = self.layer.tables, self._block
+        position = np.repeat(np.arange(len(times)), times)
         n_partial, sides = tables.pool.with_face.shape
         kept, stays = np.zeros((2, len(position)), np.int64)
         # one throw of all turns at a time, the rerolls counted down
@@ -258,10 +259,6 @@ class TurnPositions:
         (choice,) = choices_for(self.layer)
         prefer(self._block, self.layer.tables.indptr, self._label, self._reward, says, choice)
         return choice
-
-    @property
-    def _every(self) -> Ints:
-        return np.arange(len(self.rows))
 
     def says(self, rule: Rule) -> Says:
         """The choices of a rule in the positions.

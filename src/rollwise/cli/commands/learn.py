@@ -197,8 +197,13 @@ def _learn_seats(
     seed: int | None,
     save: Path | None,
 ) -> None:
-    """Learn by self-play, and print the gain of each seat's best response to the learned policy."""
-    from rollwise.analysis.learning import learn_seats
+    """Learn by self-play, and print the gain of each seat's best response to the learned policy.
+
+    Every seat learns the same policy, as the mover sees the game, by Monte-Carlo control (Sutton
+    and Barto 2020, section 5.4). Convergence to an equilibrium isn't guaranteed.
+    """
+    from rollwise.answer.evaluation import respond_to
+    from rollwise.learn import Learner
     from rollwise.many.seats import build_seats
 
     if save is not None and save.suffix not in (".csv", ".parquet"):
@@ -209,16 +214,14 @@ def _learn_seats(
     check_place(save)
     with Progress() as progress:
         graph = build_seats(game, max_states=ASKED.max_states, progress=progress.listener)
-        learned = learn_seats(
-            graph,
-            games,
-            explore=100.0 if explore is None else explore,
-            seed=seed,
-            progress=progress.listener,
-        )
+        explore = 100.0 if explore is None else explore
+        learner = Learner(graph, explore=explore, seed=seed, method="monte-carlo")
+        learner.play(games, progress=progress.listener)
+        learned = learner.result()
+        response = respond_to(graph, learned.policy)
     if save is not None:
         write_policy(graph, learned.policy, save)
-    render(learned_seats_document(graph, learned), *place_line("Saved to", save))
+    render(learned_seats_document(learned, response), *place_line("Saved to", save))
 
 
 NUMBERS, SECONDS, SEED = 4, 30.0, 1
@@ -268,43 +271,41 @@ def thumb(
         "searches": searches or 1,
     }
     with Progress() as progress, team.processes() as limits["pool"]:
-        policies, graph, found, search = _found(chosen, numbers, out, progress, **limits)
-    written = [*write_rule(graph, search.rules, save), *_write(policies, search, out)]
-    if not ASKED.json and python and search.rules:
-        rule, text = search.rules[-1].rule, found.rules[-1].text
-        typer.echo(python_source(rule, graph, chosen, text))
+        policies, graph, found = _found(chosen, numbers, out, progress, **limits)
+    written = [*write_rule(graph, found.rules, save), *_write(policies, found, out)]
+    if not ASKED.json and python and found.rules:
+        last = found.rules[-1]
+        typer.echo(python_source(last.rule, graph, chosen, last.text))
     else:
         is_average = chosen.made_from.objective == "average"
         render(thumb_document(graph, found, is_average=is_average), *written)
-    end_if(search.stopped, "stopped; these are the rules found so far", 130)
+    end_if(found.stopped, "stopped; these are the rules found so far", 130)
 
 
 def _found(
     game: Game, numbers: int, out: Path | None, progress: Progress, **limits: Any
-) -> tuple[Policies | None, StateGraph, Any, Frontier]:
-    """The policies where one graph holds the game, a graph, the found rules, and their search."""
+) -> tuple[Policies | None, StateGraph, Frontier]:
+    """The policies where one graph holds the game, a graph, and the found rules."""
     from rollwise.analysis.thumb.frontier import find_rules
     from rollwise.analysis.thumb.turns import has_turns
     from rollwise.answer import kept
 
-    if has_many(game):
-        from rollwise.analysis.thumb.frontier import find_seats_rules
-
-        profile = kept.answer(game, max_states=ASKED.max_states, progress=progress).equilibrium
-        rules = find_seats_rules(profile, numbers, progress=progress, **limits)
-        return None, profile.graph, rules, rules.search
     policies = kept.policies_in_one_graph(
-        game, other_way=has_turns(game), max_states=ASKED.max_states, progress=progress
+        game,
+        other_way=has_turns(game),
+        any_players=True,
+        max_states=ASKED.max_states,
+        progress=progress,
     )
     if policies is not None:
         found = find_rules(policies, numbers, progress=progress, **limits)
-        return policies, policies.graph, found, found
+        return policies, policies.graph, found
     from rollwise.analysis.thumb.turn_search import find_turn_rules
 
     refuse("needs all positions at once, and these are too many", out=out)
     answer = kept.solve_by_layers(game, progress=progress)
     found, graph = find_turn_rules(game, answer, numbers, progress=progress, **limits)
-    return None, graph, found, found
+    return None, graph, found
 
 
 def _check(seed: int, save: Path | None, out: Path | None, *, python: bool) -> None:
