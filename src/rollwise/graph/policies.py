@@ -384,9 +384,9 @@ def seat_bits(graph: StateGraph) -> int:
 
 def codes_of(graph: StateGraph) -> NDArray[np.int32]:
     """The code of each outcome, see `rollwise.kernels.sampling`: (n_outcomes,) int32."""
-    seats_on = graph.outcome_passes % graph.players
+    # In 8 bits a remainder is soon found.
+    seats_on = graph.outcome_passes.astype(np.uint8) % np.uint8(graph.players)
     codes: NDArray[np.int32] = (graph.outcome_state << seat_bits(graph)) | seats_on
-    codes = codes.astype(np.int32)
     over = np.flatnonzero(graph.outcome_state < 0)
     codes[over] = -1 - np.searchsorted(graph.ending_payoffs, graph.outcome_payoff[over])
     return codes
