@@ -335,7 +335,6 @@ def _of_compiled_function(
         return None
     from rollwise.builders.compiled.cache_key import NotCompilable
     from rollwise.builders.compiled.compiling import ask
-    from rollwise.kernels import calls
 
     rules = Rules(game, any_players=True)
     if rules.field_names != graph.field_names:
@@ -344,12 +343,13 @@ def _of_compiled_function(
         answers, failed = ask(rules, function, graph.rows[choices])
     except NotCompilable:  # it may mix actions, or need Python
         return None
-    probability = np.zeros(graph.n_actions)
-    if failed >= 0 or not calls.take_answers(
-        graph.action_indptr, graph.action_label, answers, probability
-    ):
+    # The only action of a state is taken, and of several the one with the label. Labels differ.
+    asked, source = np.full(graph.n_states, -1), graph.action_state
+    asked[choices] = answers
+    taken = (graph.action_label == asked[source]) | ~has_choice(graph)[source]
+    if failed >= 0 or np.count_nonzero(taken) < graph.n_states:
         return None  # the interpreter gives the error
-    return Policy(name, probability)
+    return Policy(name, taken.astype(np.float64))
 
 
 def policy_table(graph: StateGraph, policy: Policy) -> pl.DataFrame:

@@ -208,8 +208,14 @@ class Layers:
     def graph_of(self, begin: int, end: int) -> tuple[StateGraph, NDArray[np.int32]]:
         """Consecutive positions as a graph, and the positions of its border."""
         layer = int(np.searchsorted(self.indptr, begin, side="right")) - 1
-        arrays, border = self._expanded(self._benches[0], layer, begin, end)
-        arrays = arrays.copied()
+        bench, n = self._benches[0], end - begin
+        explorer = self._begun(bench, begin, end)
+        explorer.run(n)
+        arrays = explorer.arrays().copied()._replace(n_roots=self.n_roots)
+        rows = explorer.graph.states[n : explorer.n_states]
+        del explorer
+        _end(bench, n)
+        border = self._border(bench, layer, rows, begin, end)
         return as_graph(self.rules, arrays, len(border)), border
 
     def _is_small(self, n: int) -> bool:
@@ -253,7 +259,7 @@ class Layers:
         """Consecutive positions as one block; `layer` is that of the first one."""
         n = end - begin
         explorer = self._begun(bench, begin, end)
-        expanded = bench.expanded(explorer, n, soon=self._is_small(n), keep_arrays=keep_arrays)
+        expanded = bench.expanded(explorer, n, keep_arrays=keep_arrays)
         del explorer
         _end(bench, n)
         return self._piece(bench, layer, begin, end, expanded)
@@ -289,26 +295,7 @@ class Layers:
 
     def _begun(self, bench: Workbench, begin: int, end: int) -> Explorer:
         """An explorer with some states as roots."""
-        rows = self.rows.part(begin, end)
-        explorer = bench.explorer(rows[:1], merging=self.merging)
-        explorer.restart(rows)
-        return explorer
-
-    def _expanded(
-        self, bench: Workbench, layer: int, begin: int, end: int
-    ) -> tuple[Arrays, NDArray[np.int32]]:
-        """The arrays of consecutive states, and their border; `layer` is that of the first one.
-
-        The states are numbered from 0, and the border states after them. The next call
-        reuses the memory of the arrays.
-        """
-        explorer, n = self._begun(bench, begin, end), end - begin
-        explorer.run(n, soon=self._is_small(n))
-        arrays = explorer.arrays()._replace(n_roots=self.n_roots)
-        rows = explorer.graph.states[n : explorer.n_states]
-        del explorer
-        _end(bench, n)
-        return arrays, self._border(bench, layer, rows, begin, end)
+        return bench.begun(self.rows.part(begin, end), merging=self.merging)
 
     def _border(
         self, bench: Workbench, layer: int, rows: NDArray[np.int32], begin: int, end: int
@@ -320,7 +307,7 @@ class Layers:
         border = np.empty(len(rows), np.int32)
         for first in range(0, len(rows), BORDER_AT_ONCE):
             some = rows[first : first + BORDER_AT_ONCE]
-            reached = bench.reached.of(some, asked=True)
+            reached = bench.reached.of(some)
             if np.any(reached < least):
                 raise falls(self.rules, self.rows.part(begin, end), bench.reached)
             layers = self._by_progress.find(reached)
@@ -349,8 +336,7 @@ class Layers:
             return
         rows = np.concatenate([self.rows.part(s, s + 1) for s in here.tolist()])
         bench = self._benches[0]
-        explorer = bench.explorer(rows[:1], merging=self.merging)
-        explorer.restart(rows)
+        explorer = bench.begun(rows, merging=self.merging)
         explorer.run(len(rows))
         arrays, known = explorer.arrays(), explorer.graph.states[: explorer.n_states]
         for k in range(len(rows)):

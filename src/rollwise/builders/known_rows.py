@@ -48,8 +48,9 @@ class Frame(NamedTuple):
 
     def keys(self, rows: Rows) -> NDArray[np.uint64]:
         """The packed numbers of states within the frame."""
-        keys = np.empty(len(rows), np.uint64)
-        kernels.pack_rows(rows, self.low, self.shift, keys)
+        keys = np.zeros(len(rows), np.uint64)
+        for column, low, shift in zip(rows.T, self.low, self.shift, strict=True):
+            keys |= (column - low).astype(np.uint64) << shift
         return keys
 
     def rows(self, keys: NDArray[np.uint64]) -> Rows:
@@ -60,7 +61,8 @@ class Frame(NamedTuple):
 
     def unpack(self, keys: NDArray[np.uint64], rows: Rows) -> None:
         """Write the states of packed numbers."""
-        kernels.unpack_rows(keys, *self, rows)
+        for k, (low, shift, mask) in enumerate(zip(*self, strict=True)):
+            rows[:, k] = ((keys >> shift) & mask).astype(np.int64) + low
 
 
 def ordered(rows: Rows) -> Rows:
@@ -78,8 +80,8 @@ def ordered(rows: Rows) -> Rows:
     return frame.rows(keys[is_new] if not is_new.all() else keys)
 
 
-def places_in(states: Rows, rows: Rows) -> Numbers:
-    """The index of each row among sorted states; -1 if absent."""
+def places_in(states: NDArray[Any], rows: NDArray[Any]) -> Numbers:
+    """The index of each row of whole numbers among sorted ones; -1 if absent."""
     indices = np.empty(len(rows), np.int64)
     whole = np.array([0, len(states)])
     kernels.find_rows(rows, np.zeros(len(rows), np.int64), whole, states, indices)

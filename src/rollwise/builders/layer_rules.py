@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from rollwise.builders import limits
 from rollwise.builders.arrays import Arrays, first_rows, lotteries_of, whole
-from rollwise.builders.compiled.compiling import Question, ask
+from rollwise.builders.compiled.compiling import Question
 from rollwise.builders.compiled.explorer import Explorer
 from rollwise.builders.compiled.spot_check import compare_answers
-from rollwise.builders.known_rows import Numbers, Rows
+from rollwise.builders.known_rows import Numbers, Rows, places_in
 from rollwise.builders.rules import Rules, Situation, as_progress
 from rollwise.errors import RollwiseError, RulesError
 from rollwise.graph import sign_of
@@ -25,7 +25,6 @@ from rollwise.layers.layer import NO_POOL, smallest_kind
 from rollwise.layers.order import endings_of, tables_of
 
 FEW = 20  # too few states for compiled rules
-MOST_CODES = 1 << 62
 
 
 class Reached:
@@ -45,14 +44,12 @@ class Reached:
         self._rules, self._parts = rules, [None] if size is None else list(range(size))
         self.question = Question(rules, type(rules.game).progress, parts=size is not None)
 
-    def of(self, rows: NDArray[np.int32], *, asked: bool = False) -> Numbers:
+    def of(self, rows: NDArray[np.int32]) -> Numbers:
         """The progress of states: (n, n_numbers) int64.
 
         Parameters
         ----------
         rows : (n, n_fields) int32
-        asked : bool
-            The same question was asked about them before.
 
         Raises
         ------
@@ -60,7 +57,7 @@ class Reached:
         """
         codes = np.empty((len(rows), len(self._parts)), np.int64)
         for column, part in enumerate(self._parts):
-            codes[:, column], failed = self.question.answers(rows, part, asked=asked)
+            codes[:, column], failed = self.question.answers(rows, part)
             if failed >= 0:
                 raise self._rules.progress_fails(rows[failed].tolist())
         return codes
@@ -77,14 +74,8 @@ class LayersByProgress:
 
     def __init__(self, progress: Numbers) -> None:
         rows = progress.reshape(len(progress), -1)
-        self._known = [np.unique(column) for column in rows.T]
-        self._names: dict[tuple[int, ...], int] | None = None
-        if np.prod([float(len(known)) for known in self._known]) > MOST_CODES:
-            self._names = {tuple(row): i for i, row in enumerate(rows.tolist())}
-            return
-        codes, _ = self._codes(rows)
-        self._layers = np.argsort(codes)
-        self._sorted = codes[self._layers]
+        self._layers = np.lexsort(rows.T[::-1])
+        self._sorted = rows[self._layers]
 
     def find(self, reached: Numbers) -> Numbers:
         """The layers with given progress; -1 if there is none.
@@ -93,22 +84,8 @@ class LayersByProgress:
         ----------
         reached : (n,) or (n, n_numbers) int64
         """
-        rows = reached.reshape(len(reached), len(self._known))
-        if self._names is not None:
-            return np.array([self._names.get(tuple(row), -1) for row in rows.tolist()], np.int64)
-        codes, is_known = self._codes(rows)
-        index = np.minimum(np.searchsorted(self._sorted, codes), len(self._sorted) - 1)
-        return np.where(is_known & (self._sorted[index] == codes), self._layers[index], -1)
-
-    def _codes(self, rows: Numbers) -> tuple[Numbers, NDArray[np.bool_]]:
-        """A number for each row, and whether all its entries occur in the progress of layers."""
-        codes, is_known = np.zeros(len(rows), np.int64), np.ones(len(rows), np.bool_)
-        # A number in mixed radix: each digit is an index among the numbers of a column.
-        for known, column in zip(self._known, rows.T, strict=True):
-            index = np.minimum(np.searchsorted(known, column), len(known) - 1)
-            is_known &= known[index] == column
-            codes = codes * len(known) + index
-        return codes, is_known
+        index = places_in(self._sorted, reached.reshape(-1, self._sorted.shape[1]))
+        return np.where(index < 0, -1, self._layers[index])
 
 
 def progress_of(rules: Rules, rows: NDArray[np.int32], otherwise: Numbers) -> Numbers:
@@ -126,12 +103,8 @@ def progress_of(rules: Rules, rows: NDArray[np.int32], otherwise: Numbers) -> Nu
     """
     progress = np.repeat(otherwise[None], len(rows), axis=0)
     if len(rows) > FEW:
-        size = rules.progress_size
-        parts = (None,) if size is None else range(size)
-        found_each = [ask(rules, type(rules.game).progress, rows, part) for part in parts]
-        if all(failed < 0 for _, failed in found_each):
-            reached_each = [reached for reached, _ in found_each]
-            return reached_each[0] if size is None else np.column_stack(reached_each)
+        with suppress(RulesError):
+            return Reached(rules).of(rows).reshape(progress.shape)
     for i, row in enumerate(rows.tolist()):
         with suppress(RollwiseError):
             progress[i] = rules.progress(rules.layout.state(row))
@@ -162,34 +135,32 @@ class Workbench:
         """Computes the progress of states."""
         return Reached(self._rules)
 
-    def explorer(self, root: np.ndarray, *, merging: bool) -> Explorer:
-        """The last explorer or a new one. It must be restarted before use.
+    def begun(self, rows: Rows, *, merging: bool, known: int = 0, looked_at: int = 0) -> Explorer:
+        """An explorer that begins at some states, in the memory of the last one.
 
         Parameters
         ----------
-        root : (1, n_fields) int32
-            A state.
+        rows : (n, n_fields) int32
         merging : bool
             Whether equal outcomes are merged.
+        known, looked_at : int
+            See `Explorer.restart`.
         """
         if self.last is None:
-            self.last = Explorer(self._rules, root, self._most, layer_by_layer=True)
+            self.last = Explorer(self._rules, rows[:1], self._most, layer_by_layer=True)
         self.last.counts["merging"] = merging
+        self.last.restart(rows, known=known, looked_at=looked_at)
         return self.last
 
-    def expanded(
-        self, begun: Explorer, n: int, *, soon: bool = False, keep_arrays: bool = False
-    ) -> Expanded:
+    def expanded(self, begun: Explorer, n: int, *, keep_arrays: bool = False) -> Expanded:
         """The rules of the first `n` states of a restarted explorer.
 
         Parameters
         ----------
-        soon : bool
-            See `Explorer.run`.
         keep_arrays : bool
             Whether the result has `arrays` of games with throws, too.
         """
-        begun.run(n, soon=soon)
+        begun.run(n)
         arrays = begun.arrays()
         targets = begun.graph.states[n : begun.n_states]
         layer = layer_of(self._rules, arrays, [(0, block_from(arrays))], n, len(targets))

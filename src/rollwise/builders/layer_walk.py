@@ -326,9 +326,8 @@ class Walk:
 
     def _begin(self, bench: Workbench, roots: Rows) -> Explorer:
         """Start an explorer from some states of a layer."""
-        explorer = bench.explorer(roots[:1], merging=self.merging)
-        explorer.restart(roots, known=self._n_known, looked_at=self._looked_at)
-        return explorer
+        known, looked_at = self._n_known, self._looked_at
+        return bench.begun(roots, merging=self.merging, known=known, looked_at=looked_at)
 
     def _found(self, key: Key, report: Progress | None) -> Found:
         """The states of a layer reached from the roots of the first, started explorer."""

@@ -154,17 +154,14 @@ def require_bounded(graph: StateGraph, counted: Ints, what: str) -> None:
     RulesError
         Names an action that counts and can lead back to its state.
     """
-    components = graph.components
-    k = kernels.rounds_with_points(
-        components.order,
-        components.indptr,
-        graph.action_indptr,
-        graph.outcome_indptr,
-        ended(graph),
-        counted,
-    )
-    if k >= 0:
-        a = int(outcome_action(graph)[k])
+    found, action, after = graph.components, outcome_action(graph), ended(graph)
+    component = np.empty(graph.n_states, np.int64)
+    component[found.order] = np.repeat(np.arange(len(found.indptr) - 1), np.diff(found.indptr))
+    # From a state of the same component a path leads back.
+    back = (after >= 0) & (component[after] == component[graph.action_state[action]])
+    if len(rounds := np.flatnonzero(back & (counted != 0))):
+        k = int(rounds[0])
+        a = int(action[k])
         some = how_many(int(counted[k]), "point" if what == "points" else "time")
         raise RulesError(
             f"{graph.game}: {graph.view.action(a)} counts {some} in the state "

@@ -27,7 +27,7 @@ from rollwise.games import create, find
 from rollwise.graph import Action, Outcome, StateGraph
 from rollwise.graph.choices import has_choice, is_throw
 from rollwise.graph.policies import Policy
-from rollwise.kernels.environment import EITHER, FIRST, SECOND, legal_actions
+from rollwise.kernels.environment import EITHER, FIRST, SECOND
 from rollwise.parameters import parameter_specs
 from rollwise.words import Narrator
 
@@ -153,9 +153,9 @@ class Arena:
         rank = in_order[np.searchsorted(self.labels, label, sorter=in_order) % len(in_order)]
         rank = np.where(is_throw(self.graph), 0, rank)
         n, early = self.graph.n_states, len(self.early_payoffs)
-        legal_actions(self.graph.action_indptr, rank, action_of[:n], mask[:n])
+        action_of[self.graph.action_state, rank] = np.arange(self.graph.n_actions)
         action_of[n:, 0] = self.graph.n_actions + np.arange(early)
-        mask[n:, 0] = 1
+        mask[action_of >= 0] = 1
         return action_of, mask
 
     @property

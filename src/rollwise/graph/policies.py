@@ -17,7 +17,7 @@ from rollwise.graph.layout import StateLayout
 from rollwise.graph.naming import ROLLS_LEFT
 from rollwise.graph.state_graph import StateGraph
 from rollwise.graph.view import State
-from rollwise.kernels.sampling import alias_tables, outcome_codes
+from rollwise.kernels.sampling import alias_tables
 from rollwise.numbers.shares import brought, is_payoffs
 
 StateFunction = Callable[[Any], Any]
@@ -384,16 +384,11 @@ def seat_bits(graph: StateGraph) -> int:
 
 def codes_of(graph: StateGraph) -> NDArray[np.int32]:
     """The code of each outcome, see `rollwise.kernels.sampling`: (n_outcomes,) int32."""
-    codes = np.empty(graph.n_outcomes, np.int32)
-    outcome_codes(
-        graph.outcome_state,
-        graph.outcome_passes,
-        graph.outcome_payoff,
-        graph.ending_payoffs,
-        graph.players,
-        seat_bits(graph),
-        codes,
-    )
+    # In 8 bits a remainder is soon found.
+    seats_on = graph.outcome_passes.astype(np.uint8) % np.uint8(graph.players)
+    codes: NDArray[np.int32] = (graph.outcome_state << seat_bits(graph)) | seats_on
+    over = np.flatnonzero(graph.outcome_state < 0)
+    codes[over] = -1 - np.searchsorted(graph.ending_payoffs, graph.outcome_payoff[over])
     return codes
 
 

@@ -3,7 +3,7 @@
 A graph with points in whole numbers is unrolled by the points made so far. The distribution of the
 remaining points is carried back over it. ``points`` has the points of each outcome: (n_outcomes,)
 int64. The points of a play must be bounded: either no cycle makes points (see
-`rounds_with_points`), or a play is over beyond a limit.
+`rollwise.derive.by_score.require_bounded`), or a play is over beyond a limit.
 """
 
 from __future__ import annotations
@@ -15,24 +15,6 @@ from rollwise.kernels.jit import inner_kernel, kernel
 UNIT = 2.0**-53
 NOT_REACHED = np.int64(2**62)
 MOST_REDUCED = 256  # states of a component solved by elimination
-
-
-@kernel
-def rounds_with_points(order, indptr, action_indptr, outcome_indptr, outcome_state, points):
-    """The first outcome with points and a path back to its own state, or -1."""
-    n = order.shape[0]
-    component = np.empty(n, np.int32)
-    for c in range(indptr.shape[0] - 1):
-        for i in range(indptr[c], indptr[c + 1]):
-            component[order[i]] = c
-    for s in range(n):
-        for a in range(action_indptr[s], action_indptr[s + 1]):
-            for k in range(outcome_indptr[a], outcome_indptr[a + 1]):
-                t = outcome_state[k]
-                # Both states are in one component, so a path leads from t back to s.
-                if points[k] != 0 and t >= 0 and component[t] == component[s]:
-                    return k
-    return -1
 
 
 @kernel

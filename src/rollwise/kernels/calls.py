@@ -103,36 +103,3 @@ def answer_all(question, calls, states, answers):
             return s
         answers[s] = call.answer
     return -1
-
-
-@kernel
-def take_answers(action_indptr, action_label, answers, probability):
-    """Take the answered action, wherever there is a choice.
-
-    Parameters
-    ----------
-    action_indptr, action_label : of a StateGraph
-    answers : (n_choices,) int64
-        A label for each state with several actions.
-    probability : (n_actions,) float64
-        All zero; becomes 1 for each taken action.
-
-    Returns
-    -------
-    bool
-        Whether all answers are actions of their states.
-    """
-    asked = 0
-    for s in range(action_indptr.shape[0] - 1):
-        first, last = action_indptr[s], action_indptr[s + 1]
-        if last - first == 1:
-            probability[first] = 1.0
-            continue
-        a = first
-        while a < last and action_label[a] != answers[asked]:
-            a += 1
-        if a == last:
-            return False
-        probability[a] = 1.0
-        asked += 1
-    return True

@@ -14,27 +14,6 @@ _1 = np.uint64(1)
 
 
 @kernel
-def legal_actions(action_indptr, action_rank, action_of, mask):
-    """Write the graph's action of each (state, rank), and whether there is one.
-
-    Parameters
-    ----------
-    action_rank : (n_actions,) int64
-        The index of each action among all the actions of the game.
-    action_of : (n_states, n_ranks) int32
-        To fill; -1 where the action isn't legal.
-    mask : (n_states, n_ranks) int8
-    """
-    for s in range(action_of.shape[0]):
-        for r in range(action_of.shape[1]):
-            action_of[s, r] = -1
-            mask[s, r] = 0
-        for a in range(action_indptr[s], action_indptr[s + 1]):
-            action_of[s, action_rank[a]] = a
-            mask[s, action_rank[a]] = 1
-
-
-@kernel
 def step_batch(chosen, reset, seat, illegal_reward, reward_sign, observations, masks, action_of,
                early_payoffs, early_state, endings, action_indptr, first_node, starts, most_moves,
                play, words, state, done, owed, begin, mover, ends, observation, mask, reward,

@@ -19,7 +19,6 @@ import numpy as np
 from rollwise.kernels.calls import BUFFERS_FULL, RULES_FAILED
 from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
 from rollwise.kernels.lotteries import (
-    enter_lottery,
     find_lottery,
     has_odd_weights,
     is_odd,
@@ -36,11 +35,10 @@ from rollwise.kernels.state_tables import number_states, room_in, widen_box
     BUFFERS_NEEDED,
     ROOM_NEEDED,
     BOX_NEEDED,
-    LISTS_NEEDED,
     ODD_STATE,
     LIMIT_REACHED,
     PROGRESS_FAILED,
-) = range(9)
+) = range(8)
 
 # The progress of exploration: a record kept between calls of `explore`.
 COUNT_FIELDS = {
@@ -216,7 +214,7 @@ def number_lists(buffers, n_states, real, lists, counts, state_throws):
         if number < 0:
             full = count.list_throws + np.int64(end - begin) > lists.weight.shape[0]
             if full or 2 * count.throw_lists + 2 > lists.table.shape[0]:
-                return LISTS_NEEDED
+                return ROOM_NEEDED
             if has_odd_weights(weight, buffers.real_throw_weight, begin, end, real):
                 count.place += np.int64(i)
                 return ODD_STATE
@@ -271,10 +269,9 @@ def explore(
     Returns
     -------
     int
-        DONE, PAUSED (at the state `stop`), BUFFERS_NEEDED, ROOM_NEEDED (at the end
-        of the arrays), BOX_NEEDED, LISTS_NEEDED (for more lists of throws), LIMIT_REACHED,
-        ODD_STATE: the state at ``counts["place"]`` breaks a rule, to be found by the caller,
-        or PROGRESS_FAILED, in the state at ``counts["asked"]``.
+        DONE, PAUSED (at the state `stop`), BUFFERS_NEEDED, ROOM_NEEDED (at the end of the arrays),
+        BOX_NEEDED, LIMIT_REACHED, ODD_STATE (the state at ``counts["place"]`` breaks a rule, to be
+        found by the caller), or PROGRESS_FAILED, in the state at ``counts["asked"]``.
     """
     call, count = calls[0], counts[0]
     address = np.int64(calls.ctypes.data)
@@ -412,9 +409,11 @@ def explore(
                     if number < 0:
                         if is_odd(points, buffers, begin, end, real, contract):
                             return ODD_STATE
-                        number = enter_lottery(
-                            -1 - number, key, points, weight, then, begin, end, lotteries, counts
-                        )
+                        place, number = -1 - number, count.lotteries
+                        count.lotteries, count.lottery_outcomes = write_lottery(
+                            place, key, points, weight, then, begin, end, lotteries, number,
+                            count.lottery_outcomes,
+                        )  # fmt: skip
                     lottery = np.uint64(number)
                     recent[recently] = lottery
                 action_label[first_action + a] = label

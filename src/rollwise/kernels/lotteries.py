@@ -170,17 +170,6 @@ def find_lottery(reward, reward_bits, weight, then, begin, end, lotteries):
 
 
 @inner_kernel
-def enter_lottery(place, key, reward, weight, then, begin, end, lotteries, counts):
-    """Enter a new lottery at a place of the table (see `find_lottery`); its number."""
-    count = counts[0]
-    number = count.lotteries
-    count.lotteries, count.lottery_outcomes = write_lottery(
-        place, key, reward, weight, then, begin, end, lotteries, number, count.lottery_outcomes
-    )
-    return number
-
-
-@inner_kernel
 def write_lottery(place, key, reward, weight, then, begin, end, lotteries, number, used):
     """Write a lottery of a number at a place of the table; how many there are, and outcomes.
 
@@ -213,15 +202,12 @@ def is_odd(reward, buffers, begin, end, real, contract):
         elif (then[k] & ~SKIPS) == 0:
             if not contract.allowed[1]:  # PASS
                 return True
-        elif not contract.payoffs_allowed or is_no_payoff(payoff[k], contract):
+        # the bits of a double
+        elif not contract.payoffs_allowed or not (
+            contract.least_payoff <= abs(payoff[k]) <= MOST_PAYOFF
+        ):
             return True
     return has_odd_weights(buffers.weight, buffers.real_weight, begin, end, real)
-
-
-@inner_kernel
-def is_no_payoff(amount, contract):
-    """Whether the bits of a double are no allowed payoff of the rules."""
-    return not contract.least_payoff <= abs(amount) <= MOST_PAYOFF
 
 
 @inner_kernel

@@ -59,41 +59,6 @@ def reach(start_keys, n_states, n_policies, action_indptr, outcome_indptr, outco
 
 
 @kernel
-def number_nodes(order, n_policies, open_seat, action_indptr, outcome_indptr, probability, reached,
-                 node_of):  # fmt: skip
-    """Number the nodes, component by component; a mixing node comes before its actions.
-
-    `node_of` receives the node of each key.
-
-    Returns
-    -------
-    n_nodes, n_cells : int
-    """
-    n_states = order.shape[0]
-    n_nodes = 0
-    n_cells = 0
-    for i in range(n_states):
-        s = order[i]
-        for p in range(n_policies):
-            key = p * n_states + s
-            node_of[key] = -1
-            if not reached[key]:
-                continue
-            node_of[key] = n_nodes
-            support = 0
-            for a in range(action_indptr[s], action_indptr[s + 1]):
-                if probability[p, a] > 0:
-                    support += 1
-                    n_cells += outcome_indptr[a + 1] - outcome_indptr[a]
-            n_nodes += support
-            # The mixing node has a cell for each action. The open seat chooses by itself.
-            if support > 1 and p != open_seat:
-                n_nodes += 1
-                n_cells += support
-    return n_nodes, n_cells
-
-
-@kernel
 def fill_nodes(order, n_policies, open_seat, first_stop, bits, action_indptr, action_reward,
                is_move, outcome_indptr, outcome_weight, outcome_state, codes, probability, node_of,
                nodes, action, reward, cell_code, cell_threshold, cell_other):  # fmt: skip
@@ -111,7 +76,7 @@ def fill_nodes(order, n_policies, open_seat, first_stop, bits, action_indptr, ac
     is_move : (n_actions,) bool
         Whether the action is a move of a player.
     codes : (n_outcomes,) int32
-        From `rollwise.kernels.sampling.outcome_codes`.
+        From `rollwise.graph.policies.codes_of`.
     nodes : (n_nodes,) int64
         To fill; see PLACE.
     action : (n_nodes,) int32

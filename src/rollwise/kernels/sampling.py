@@ -49,25 +49,6 @@ LOST, DRAWN, WON = -1, -2, -3
 HALF = 2.0**31
 
 
-@kernel
-def outcome_codes(outcome_state, outcome_passes, outcome_payoff, endings, players, bits, codes):
-    """Write the code of each outcome: (n_outcomes,) int32.
-
-    Parameters
-    ----------
-    endings : (n,) float64
-        The payoffs of endings, ascending: `StateGraph.ending_payoffs`.
-    bits : int
-        Bits of a code for the seats moved at a PASS.
-    """
-    for k in range(codes.shape[0]):
-        t = outcome_state[k]
-        if t >= 0:
-            codes[k] = (t << bits) | (int(outcome_passes[k]) % players)
-        else:
-            codes[k] = -1 - np.searchsorted(endings, outcome_payoff[k])
-
-
 @inner_kernel
 def fill_alias(weight, codes, cells, left, small, large):
     """Write the alias table of one distribution.

@@ -179,43 +179,6 @@ def prefetch_fields(place, n, states, slots, mask):
                 prefetch(states, index(slots[slot] ^ place_bits))
 
 
-@kernel(never_interpreted=True)  # rules of layers are compiled anyhow
-def pack_rows(states, low, shift, keys):
-    """The fields of each state in one number: (n_states,) uint64, filled.
-
-    Numbers are in the order of the fields, if the first field is shifted the farthest.
-
-    Parameters
-    ----------
-    states : (n_states, n_fields) int32
-    low : (n_fields,) int64
-        The smallest value of each field.
-    shift : (n_fields,) uint64
-        How far each field is shifted to the left.
-    keys : (n_states,) uint64, filled
-    """
-    for s in range(states.shape[0]):
-        key = np.uint64(0)
-        for k in range(states.shape[1]):
-            key |= np.uint64(states[s, k] - low[k]) << shift[k]
-        keys[s] = key
-
-
-@kernel(never_interpreted=True)
-def unpack_rows(keys, low, shift, mask, states):
-    """The states of keys: see `pack_rows`.
-
-    Parameters
-    ----------
-    mask : (n_fields,) uint64
-        The bits of each field.
-    states : (n_states, n_fields) int32, filled
-    """
-    for s in range(keys.shape[0]):
-        for k in range(states.shape[1]):
-            states[s, k] = np.int64((keys[s] >> shift[k]) & mask[k]) + low[k]
-
-
 @kernel(never_interpreted=True)
 def find_keys(rows, layer, indptr, keys, low, shift, mask, found):
     """The numbers of states, by bisection among the keys of their layers.
@@ -229,7 +192,7 @@ def find_keys(rows, layer, indptr, keys, low, shift, mask, found):
     keys : (n_states,) uint64
         Of the states, ascending in each layer.
     low, shift, mask : (n_layers, n_fields)
-        Of each layer: see `pack_rows` and `unpack_rows`.
+        Of each layer: see `rollwise.builders.known_rows.Frame`.
     found : (n,) int64, filled
         -1 where there is no such state.
     """

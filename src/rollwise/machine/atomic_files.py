@@ -402,14 +402,14 @@ def pointed(descriptor: int, target: int) -> Iterator[int]:
 
 
 @contextlib.contextmanager
-def muted() -> Iterator[None]:
-    """Drop all output to standard output in a ``with`` block. Keep the block short."""
+def muted(descriptor: int = OUTPUT) -> Iterator[None]:
+    """Drop all output to a standard stream in a ``with`` block. Keep the block short."""
     with contextlib.ExitStack() as stack:
-        with contextlib.suppress(OSError):  # standard output may be closed
+        with contextlib.suppress(OSError):  # the stream may be closed
             stack.enter_context(_muting)
             nowhere = os.open(os.devnull, os.O_WRONLY)
             stack.callback(os.close, nowhere)
-            stack.enter_context(pointed(OUTPUT, nowhere))
+            stack.enter_context(pointed(descriptor, nowhere))
         yield
 
 

@@ -12,7 +12,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from types import TracebackType
 
 from rollwise.faults import PASSED_ON, fault_text
 from rollwise.machine.interrupts import start
@@ -113,7 +112,8 @@ def is_endless(error: BaseException) -> bool:
     return isinstance(error.__cause__, TakesTooLong)
 
 
-class running:
+@contextlib.contextmanager
+def running(kind: type[Exception], what: str | Callable[[], str]) -> Iterator[None]:
     """Turn an exception of users' code into one of a kind that names part and cause.
 
     An exception of this kind names them already. Code without an end is stopped.
@@ -124,24 +124,11 @@ class running:
     what : str or callable
         The part; a callable makes the text if it is needed.
     """
-
-    def __init__(self, kind: type[Exception], what: str | Callable[[], str]) -> None:
-        self._kind, self._what = kind, what
-
-    def __enter__(self) -> None:
-        CALLS.begun += 1
-        self._caller = threading.get_ident()
-        self._within = _CLOCK.enter(self._caller)
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if not self._within:
-            _CLOCK.leave(self._caller)
-        if error is None or isinstance(error, (*PASSED_ON, self._kind)):
-            return
-        what = self._what if isinstance(self._what, str) else self._what()
-        raise self._kind(f"{what}: {fault_text(error)}") from error
+    try:
+        with watched():
+            yield
+    except (*PASSED_ON, kind):
+        raise
+    except BaseException as error:
+        named = what if isinstance(what, str) else what()
+        raise kind(f"{named}: {fault_text(error)}") from error

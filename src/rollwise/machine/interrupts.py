@@ -44,12 +44,40 @@ def heard(
     """
     if threading.current_thread() is not threading.main_thread():
         return function(*arguments)
-    helper = _idle.pop() if _idle else _Helper()
-    helper.take(lambda: function(*arguments))
+
+    def look() -> float:
+        if watch is not None:
+            watch()
+        return LOOK
+
+    return _elsewhere(lambda: function(*arguments), look, stop)
+
+
+def _elsewhere(
+    call: Callable[[], Result],
+    look: Callable[[], float],
+    stop: Callable[[], None] | None = None,
+) -> Result:
+    """Make a call on another thread. This one looks meanwhile, and so it hears Ctrl-C.
+
+    Parameters
+    ----------
+    look : callable
+        Called before, and each time that the seconds which it returns are over. If it raises, the
+        other thread is abandoned.
+    stop : callable, optional
+        As in `heard`.
+    """
+    seconds = look()
     try:
-        while not helper.done.acquire(timeout=LOOK):  # on Windows a wait without end doesn't hear
-            if watch is not None:
-                watch()
+        helper = _idle.pop()
+    except IndexError:
+        helper = _Helper()
+    helper.take(call)
+    try:
+        # On Windows a wait without end doesn't hear.
+        while not helper.done.acquire(timeout=seconds):
+            seconds = look()
     except BaseException:
         helper.is_left = True
         if stop is not None:
@@ -66,7 +94,7 @@ def heard(
 
 
 class _Helper:
-    """A thread that makes calls for the main one: starting a new thread for each takes longer.
+    """A thread that makes calls for others: starting a new thread for each takes longer.
 
     An abandoned one ends with its call.
     """
@@ -98,7 +126,7 @@ class _Helper:
             self.done.release()
 
 
-_idle: list[_Helper] = []  # idle helpers of the main thread
+_idle: list[_Helper] = []  # idle helpers
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_idle.clear)  # threads stay with the parent
 
@@ -172,19 +200,20 @@ class Interrupt:
 
 
 @contextmanager
-def _handled(handler: Callable[[int, Any], None]) -> Iterator[None]:
-    """Let a function handle Ctrl-C in a ``with`` block.
+def _handled(handler: Callable[[int, Any], None], *numbers: int) -> Iterator[None]:
+    """Let a function handle some signals in a ``with`` block.
 
     Outside the main thread, the only one to get signals, nothing changes.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGINT, handler)
+    before = {number: signal.signal(number, handler) for number in numbers}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, earlier in before.items():
+            signal.signal(number, earlier)
 
 
 @contextmanager
@@ -198,7 +227,7 @@ def held_back() -> Iterator[Interrupt]:
     def note(number: int, frame: Any) -> None:
         interrupt.asked = True
 
-    with _handled(note):
+    with _handled(note, signal.SIGINT):
         yield interrupt
     if interrupt.asked:
         raise KeyboardInterrupt
@@ -217,7 +246,7 @@ def asked_first() -> Iterator[Interrupt]:
             raise KeyboardInterrupt
         interrupt.asked = True
 
-    with _handled(ask):
+    with _handled(ask, signal.SIGINT):
         yield interrupt
 
 
@@ -227,22 +256,11 @@ def endings_interrupt() -> Iterator[None]:
 
     A signal that was ignored before, as under ``nohup``, stays ignored.
     """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
     numbers = [getattr(signal, name) for name in ("SIGHUP", "SIGTERM") if hasattr(signal, name)]
-    before = {number: signal.getsignal(number) for number in numbers}
-    caught = [number for number in numbers if before[number] is signal.SIG_DFL]
-    for number in caught:
-        signal.signal(number, signal.default_int_handler)
-    try:
+    caught = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]
+    with _handled(signal.default_int_handler, *caught):
         yield
-    finally:
-        for number in caught:
-            signal.signal(number, before[number])
 
-
-Found = TypeVar("Found")
 
 PATIENCE = 0.05  # seconds between two looks at the clock, and at Ctrl-C
 
@@ -281,7 +299,7 @@ class Clock:
         if self.is_up:
             raise OutOfTime
 
-    def within(self, function: Callable[..., Found], *arguments: Any) -> Found:
+    def within(self, function: Callable[..., Result], *arguments: Any) -> Result:
         """Call a library that lets other threads run meanwhile, but has no time limit.
 
         The call is made on a thread of its own. When the time is up, or after Ctrl-C, the thread is
@@ -293,28 +311,9 @@ class Clock:
         """
         if self.limit is None:
             return function(*arguments)
-        self.look()
-        results: list[Found] = []
-        failed: list[BaseException] = []
-        working = threading.Lock()
-        working.acquire()
 
-        def run() -> None:
-            try:
-                results.append(function(*arguments))
-            except BaseException as error:
-                failed.append(error)
-            finally:
-                working.release()
+        def look() -> float:
+            self.look()
+            return max(min(PATIENCE, self.left), 0.0)
 
-        start(threading.Thread(target=run, daemon=True))
-        try:
-            # waits in short steps, since Ctrl-C is noticed between them only
-            while not working.acquire(timeout=min(PATIENCE, max(self.left, 0.0))):
-                self.look()
-        except BaseException:
-            leave(working)
-            raise
-        if failed:
-            raise failed[0]
-        return results[0]
+        return _elsewhere(lambda: function(*arguments), look)

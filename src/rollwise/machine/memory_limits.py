@@ -29,6 +29,12 @@ from typing import Any
 from rollwise.errors import TooLittleMemory
 from rollwise.machine import switches
 
+resource: Any
+try:
+    import resource
+except ImportError:  # on Windows, which has no such limits
+    resource = None
+
 # As was measured, and some more: address space that Numba takes as it is loaded, and the first
 # compiling of rules and kernels.
 TO_LOAD_NUMBA = 250_000_000
@@ -56,9 +62,7 @@ def states_at_most(n: int | None) -> Iterator[None]:
 
 def peak_memory() -> int:
     """The most memory of this process so far, in bytes."""
-    import resource
-
-    size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    size = int(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
     return size if sys.platform == "darwin" else 1024 * size
 
 
@@ -99,9 +103,7 @@ def limit(most_bytes: int) -> None:
 
     Larger requests raise a MemoryError. On Windows, which has no such limit, it does nothing.
     """
-    try:
-        import resource
-    except ImportError:
+    if resource is None:
         return
     _, most = resource.getrlimit(resource.RLIMIT_DATA)
     if most != resource.RLIM_INFINITY:
@@ -112,9 +114,7 @@ def limit(most_bytes: int) -> None:
 @contextmanager
 def kept() -> Iterator[None]:
     """Put the limit back after a ``with`` block, whatever `limit` made of it."""
-    try:
-        import resource
-    except ImportError:
+    if resource is None:
         yield
         return
     before = resource.getrlimit(resource.RLIMIT_DATA)
@@ -135,9 +135,7 @@ def left() -> float:
 
 def _rooms() -> tuple[float, float]:
     """Bytes left of the address space, and of the memory of its own."""
-    try:
-        import resource
-    except ImportError:  # on Windows, where there are no such limits
+    if resource is None:
         return math.inf, math.inf
     space, own = (
         resource.getrlimit(kind)[0] for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA)

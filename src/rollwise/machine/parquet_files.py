@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rollwise.errors import UsageError, spelled
+from rollwise.machine.atomic_files import ERROR, muted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -193,7 +194,7 @@ def _in_a_line() -> Iterator[None]:
     """Turn a panic of Polars into an error of one line. On a malformed file Polars raises an
     exception other than `Exception`, after printing a report without meaning for users.
     """
-    with _nothing_said():
+    with muted(ERROR):
         try:
             yield
         except (OSError, KeyboardInterrupt, SystemExit, GeneratorExit):
@@ -201,21 +202,3 @@ def _in_a_line() -> Iterator[None]:
         except BaseException as error:
             lines = str(error).splitlines() or [type(error).__name__]
             raise ValueError(lines[0]) from None
-
-
-@contextlib.contextmanager
-def _nothing_said() -> Iterator[None]:
-    """Discard output to standard error that bypasses Python."""
-    try:
-        before = os.dup(2)
-    except OSError:  # it is closed
-        yield
-        return
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    try:
-        os.dup2(nowhere, 2)
-        yield
-    finally:
-        os.dup2(before, 2)
-        os.close(before)
-        os.close(nowhere)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.graph import StateGraph
-from rollwise.graph.choices import is_throw
+from rollwise.graph.choices import fold_actions, is_throw
 from rollwise.graph.policies import (
     Policy,
     codes_of,
@@ -120,19 +120,10 @@ class PlayTable:
         whole = np.ones(graph.n_actions)
         probability = np.array([whole if one is None else one.probability for one in policies])
         open_seat = policies.index(None) if None in policies else -1
-        order, count = graph.components.order, len(policies)
+        count = len(policies)
         starts = np.arange(count) * graph.n_states
-        node_of = np.empty(count * graph.n_states, np.int32)
-        # the first pass numbers the nodes and counts their cells, the second one fills them
-        n_nodes, n_cells = kernels.number_nodes(
-            order,
-            count,
-            open_seat,
-            graph.action_indptr,
-            graph.outcome_indptr,
-            probability,
-            reachable_states(graph, probability, starts).reshape(-1),
-            node_of,
+        node_of, n_nodes, n_cells = _numbered(
+            graph, probability, open_seat, reachable_states(graph, probability, starts)
         )
         bits = seat_bits(graph)
         nodes = np.empty(n_nodes, np.int64)
@@ -140,7 +131,7 @@ class PlayTable:
         reward = np.empty(n_nodes)
         cells = np.empty((3, n_cells), np.int32)
         kernels.fill_nodes(
-            order,
+            graph.components.order,
             count,
             open_seat,
             len(graph.ending_payoffs),
@@ -153,13 +144,13 @@ class PlayTable:
             graph.outcome_state,
             codes_of(graph),
             probability,
-            node_of,
+            node_of.reshape(-1),
             nodes,
             action,
             reward,
             *cells,
         )
-        return cls(graph, bits, node_of.reshape(count, -1), nodes, action, reward, cells)
+        return cls(graph, bits, node_of, nodes, action, reward, cells)
 
     @property
     def starts(self) -> tuple[int, ...]:
@@ -226,6 +217,36 @@ class PlayTable:
         points = ends.points + payoff if self.graph.is_score else ends.points
         gained = points if self.graph.has_stakes else payoff
         return Games(np.sign(gained).astype(np.int8), ends.passes + 1, ends.moves, points)
+
+
+def _numbered(
+    graph: StateGraph,
+    probability: NDArray[np.float64],
+    open_seat: int,
+    reached: NDArray[np.bool_],
+) -> tuple[NDArray[np.int32], int, int]:
+    """The first node of each policy in each state, and how many nodes and cells there are.
+
+    Nodes are numbered component by component. A node that draws an action comes before the nodes of
+    the actions, and has a cell for each.
+
+    Parameters
+    ----------
+    reached : (n_policies, n_states) bool
+        The other nodes are -1.
+    """
+    taken, sizes = probability > 0, np.diff(graph.outcome_indptr)
+    support = np.array([fold_actions(graph, np.add, some.astype(np.int64)) for some in taken])
+    cells = np.array([fold_actions(graph, np.add, np.where(some, sizes, 0)) for some in taken])
+    mixes = support > 1
+    if open_seat >= 0:  # it chooses by itself
+        mixes[open_seat] = False
+    order = graph.components.order
+    n_nodes = np.where(reached, support + mixes, 0)[:, order].T
+    end = np.cumsum(n_nodes).reshape(n_nodes.shape)
+    node_of = np.full(reached.shape, -1, np.int32)
+    node_of[:, order] = np.where(reached[:, order].T, end - n_nodes, -1).T
+    return node_of, int(n_nodes.sum()), int((cells + support * mixes)[reached].sum())
 
 
 Floats = NDArray[np.float64]

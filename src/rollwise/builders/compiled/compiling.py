@@ -26,7 +26,6 @@ from rollwise.kernels.calls import QUESTION, ROOTS, answer_all
 from rollwise.machine.interrupts import heard
 
 ROOTS_LISTED_AT_ONCE = 10_000_000
-SOON = 1 << 16  # states that take a negligible time
 
 _ADAPTERS: dict[str, Any] = {}  # compiled functions int64(int64), by name and key
 
@@ -144,21 +143,18 @@ class Question:
         self.call, self._alive = new_call(QUESTION, rules.game, reads.values)
 
     def answers(
-        self, states: NDArray[np.int32], part: int | None = None, *, asked: bool = False
+        self, states: NDArray[np.int32], part: int | None = None
     ) -> tuple[NDArray[np.int64], int]:
         """As `ask`, without a comparison with Python's answers.
 
         Parameters
         ----------
-        asked : bool
-            The states were asked about before, so the function is known to end.
+        part : int, optional
+            The index of the requested number, if the result is a tuple.
         """
         answers = np.empty(len(states), np.int64)
         self.call["part"] = part or 0
-        alive = self._alive
-        if asked and len(states) <= SOON:
-            return answers, _answers(self.answer, self.call, states, answers, alive)
-        failed = heard(_answers, self.answer, self.call, states, answers, alive)
+        failed = heard(_answers, self.answer, self.call, states, answers, self._alive)
         return answers, int(failed)
 
 
@@ -166,7 +162,6 @@ def ask(
     rules: Rules,
     function: Callable[..., Any],
     states: NDArray[np.int32],
-    part: int | None = None,
 ) -> tuple[NDArray[np.int64], int]:
     """The results of a function for each state, in compiled code.
 
@@ -176,8 +171,6 @@ def ask(
         Of game and state, and of the throw if the states have one; returns a whole number.
     states : (n, n_fields) or (n, n_columns) int32
         Rows of a graph: all of them positions, or all of them after a throw.
-    part : int, optional
-        The index of the requested number, if the result is a tuple.
 
     Returns
     -------
@@ -190,8 +183,7 @@ def ask(
     NotCompilable, RulesDiffer
     """
     thrown = states.shape[1] > len(rules.field_names)
-    question = Question(rules, function, thrown=thrown, parts=part is not None)
-    answers, failed = question.answers(states, part)
+    answers, failed = Question(rules, function, thrown=thrown, parts=False).answers(states)
     if failed < 0:
-        compare_answers(rules, function, states, answers, part)
+        compare_answers(rules, function, states, answers)
     return answers, failed

@@ -45,12 +45,6 @@ FEW_AT_ONCE = 1 << 4  # divisor of these sizes if many small tables are made
 NO_LOOKUP = kernels.Lookup(np.empty(0, np.int32), np.empty(0, np.uint64), None, 0, True)
 
 
-def likely_ends(rules: Rules) -> np.ndarray:
-    """The likely limits of fields, sorted: 0 and the parameters of the game."""
-    numbers = [p for p in rules.game.parameters.values() if type(p) is int and LEAST < p < MOST]
-    return np.unique(np.array([LEAST, 0, *numbers, MOST], np.int64))
-
-
 class StateTable:
     """The kernel's map from states to their numbers: dense if possible, otherwise hashed.
 
@@ -59,16 +53,12 @@ class StateTable:
     roots : (n_roots, n_fields) int32
     call : (1,) EXPAND
         The call of the rules, which receives the addresses of the table.
-    likely : int64
-        The likely limits of fields, from LEAST to MOST.
     few_at_once : bool
         Many tables are made in turn, each for a small set of states.
     """
 
-    def __init__(
-        self, roots: np.ndarray, call: np.ndarray, likely: np.ndarray, *, few_at_once: bool = False
-    ) -> None:
-        self._call, self._likely = call, likely
+    def __init__(self, roots: np.ndarray, call: np.ndarray, *, few_at_once: bool = False) -> None:
+        self._call = call
         self._less = FEW_AT_ONCE if few_at_once else 1
         self.box = kernels.box_of(roots)
         self.dense = True
@@ -152,20 +142,12 @@ class StateTable:
         self.dense = True
 
     def widen(self, before: np.ndarray) -> None:
-        """Widen the box on the sides that grew: to a likely limit, or by a quarter.
+        """Widen the box by a quarter, on the sides that grew.
 
         A small table is fast, but each growth takes time. The size of a hash table does not depend
         on the box, which then doubles.
         """
         lower, higher = self.box[0] < before[0], self.box[1] > before[1]
-        likely = self._likely
-        # The nearest likely limits outside of the box.
-        below = likely[np.searchsorted(likely, self.box[0], "right") - 1]
-        above = likely[np.searchsorted(likely, self.box[1])]
-        ends = np.array([np.where(lower, below, self.box[0]), np.where(higher, above, self.box[1])])
-        if self._few_places(ends):
-            self.box = ends
-            return
         more = (self.box[1] - self.box[0]) // (4 if self.dense else 1) + 2
         self.box[0] -= np.where(lower, more, 0)
         self.box[1] += np.where(higher, more, 0)
@@ -361,7 +343,7 @@ class Explorer:
         rows = max(self._least_rows, 2 * len(roots))
         self.graph = new_graph_arrays(rows, n_fields, rules.has_throws)
         self._lotteries, self._throw_lists = new_lotteries(self._most), new_lotteries(self._most)
-        self._table = StateTable(roots, self._call, likely_ends(rules), few_at_once=layer_by_layer)
+        self._table = StateTable(roots, self._call, few_at_once=layer_by_layer)
         self.n_roots = self._table.make(roots, self.graph.states)
         self.counts["states"] = self.n_roots
         self._known = 0  # states of other layers, which count towards the limit
@@ -413,7 +395,7 @@ class Explorer:
             self.graph = new_graph_arrays(rows, roots.shape[1], self._rules.has_throws)
         self.counts[0] = 0
         self.counts["merging"] = merging
-        self.begin_at(0)
+        self._lotteries, self._throw_lists = new_lotteries(self._most), new_lotteries(self._most)
         self._table.fit_also(roots)
         self.n_roots = self._table.make(roots, self.graph.states, expected)
         self.counts["states"] = self.n_roots
@@ -440,15 +422,12 @@ class Explorer:
         self,
         stop: int | None = None,
         *,
-        soon: bool = False,
         progress: Callable[[int, int], None] | None = None,
     ) -> bool:
         """Expand states, up to the number `stop`; return whether states remain.
 
         Parameters
         ----------
-        soon : bool
-            This takes a negligible time: the states are few, and were expanded before.
         progress : callable, optional
             Called with the numbers of expanded and found states before it begins.
         """
@@ -456,19 +435,19 @@ class Explorer:
         try:
             if progress is not None:
                 progress(self.place, self.n_states)
-            return self._run(stop, soon)
+            return self._run(stop)
         except KeyboardInterrupt as stopped:
             stopped.add_note(self._whereabouts())
             raise
 
-    def _run(self, stop: int | None, soon: bool) -> bool:
+    def _run(self, stop: int | None) -> bool:
         stop = self.place + self._chunk() if stop is None else stop
         self._table.reconsider(self.graph.states, self.n_states)
         # The kernel returns where it needs more room, and goes on from the same state.
         while self.place < stop:
             box = self._table.box.copy()
             self._call["states"] = 0  # until the kernel, which may need compiling, has begun
-            ending = self._explore(stop) if soon else heard(self._explore, stop, watch=self.watch())
+            ending = heard(self._explore, stop, watch=self.watch())
             if ending == explore.DONE:
                 return False
             if ending == explore.LIMIT_REACHED:
@@ -488,8 +467,6 @@ class Explorer:
                 self._enlarge_buffers()
             if ending == explore.ROOM_NEEDED:
                 self._enlarge_arrays()
-            if ending == explore.LISTS_NEEDED:
-                self._enlarge_lists()
         return True
 
     def _chunk(self) -> int:
@@ -582,20 +559,9 @@ class Explorer:
         self._lotteries = grown_lotteries(
             self._lotteries, int(counts["lotteries"]), int(counts["lottery_outcomes"]), self._most
         )
-
-    def _enlarge_lists(self) -> None:
-        counts = self.counts[0]
         self._throw_lists = grown_lotteries(
             self._throw_lists, int(counts["throw_lists"]), int(counts["list_throws"]), self._most
         )
-
-    def begin_at(self, first: int) -> None:
-        """Restart the arrays of the graph at the state `first`, and the lotteries too."""
-        self.counts["place"] = first
-        self.forget()
-        self.counts["lotteries"] = self.counts["lottery_outcomes"] = 0
-        self.counts["throw_lists"] = self.counts["list_throws"] = 0
-        self._lotteries, self._throw_lists = new_lotteries(self._most), new_lotteries(self._most)
 
     def forget(self) -> None:
         """Drop the actions and outcomes found so far. The states stay."""
