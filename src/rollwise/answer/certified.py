@@ -31,8 +31,10 @@ from rollwise.numbers.printed import CHANCE_ROUNDING
 from rollwise.proofs.endless_play import Leaving, PlayMayNotEnd, settled, staying_places
 
 if TYPE_CHECKING:
+    from rollwise.answer.layered_states import LayeredStates
     from rollwise.derive.larger import Larger
     from rollwise.graph.endings import Settled
+    from rollwise.proofs.check_rules import Claims
 
 LEAST_SECONDS = 0.5  # for a certificate, where a method has a time limit
 NO_OPTIONS: Mapping[str, Any] = {}
@@ -82,6 +84,22 @@ class CertifiedResult(NamedTuple):
         """The value of a state, times a sign."""
         value = 0.0 + sign * float(self.found.values[state])  # adding 0 takes the sign off a zero
         return Certified(value, float(self.certificate.bounds[state]))
+
+
+def claims_on(
+    space: StateGraph | LayeredStates, values: NDArray[np.float64], bounds: NDArray[np.float64]
+) -> Claims:
+    """The claims of values and bounds about the positions of a game of one player or two."""
+    from rollwise.proofs.check_rules import Claims
+
+    index = space.positions
+    plain = [k for k, name in enumerate(space.field_names) if name not in space.throw_names]
+    places = list(map(tuple, space.states[index][:, plain].tolist()))
+
+    def claimed(numbers: NDArray[np.float64]) -> dict[Any, tuple[float]]:
+        return dict(zip(places, zip(numbers[index].tolist(), strict=True), strict=True))
+
+    return Claims(claimed(values), claimed(bounds))
 
 
 def solve_and_certify(

@@ -279,7 +279,7 @@ class LayerFolder(LayerAnswers):
         self._maps = _maps(self.place, "r+")
         self.values, self.error_bounds, self.actions = _plain(self._maps)
 
-    def require_rows(self, rows: NDArray[np.int64] | slice) -> None:
+    def require_rows(self, rows: NDArray[np.int64]) -> None:
         """Check some rows against the checksums of their blocks.
 
         Raises
@@ -287,8 +287,6 @@ class LayerFolder(LayerAnswers):
         SolutionFileError
             A block doesn't match its checksum.
         """
-        if isinstance(rows, slice):
-            rows = np.arange(len(self.states))[rows]
         # blocks are numbered through all layers, and none reaches into the next layer
         layer = np.searchsorted(self.indptr, rows, side="right") - 1
         block = self._first_blocks[layer] + (rows - self.indptr[layer]) // BLOCK_ROWS

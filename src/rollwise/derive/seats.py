@@ -92,10 +92,9 @@ class Seats:
         chosen : (n_states,) int64
             An action of each state with the first seat free.
         """
-        probability = policy.probability.copy()
-        take_actions(
-            self.key, self.graph.action_indptr, self.action, chosen, self.n_before, probability
-        )
+        is_free, probability = self.key < self.n_before, policy.probability.copy()
+        probability[self.action[is_free[self.graph.action_state]]] = 0.0
+        probability[self.action[chosen[is_free]]] = 1.0
         return Policy(name, probability)
 
 
@@ -440,25 +439,3 @@ def walk_seats(
         done += 1
         new_indptr[done] = n_actions
     return n_states, n_actions, n_outcomes
-
-
-@kernel
-def take_actions(key, action_indptr, action, chosen, n, probability):
-    """Set the policy of the first seat to these actions.
-
-    Parameters
-    ----------
-    key, action_indptr, action : of Seats
-        In which the first seat may take any action.
-    chosen : (n_seated_states,) int64
-        The action, in the numbering of `action`.
-    n : int
-        Number of original states.
-    probability : (n_actions,) float64
-        Of the original graph; changed in states where the first seat moves.
-    """
-    for s in range(key.shape[0]):
-        if key[s] < n:
-            for a in range(action_indptr[s], action_indptr[s + 1]):
-                probability[action[a]] = 0.0
-            probability[action[chosen[s]]] = 1.0

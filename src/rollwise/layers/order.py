@@ -85,10 +85,9 @@ class Ordering:
         (_, block), n = layer.blocks[0], layer.n
         if len(block.target) >= MOST_OUTCOMES:
             raise TooManyStates(f"{len(block.target):,} outcomes are too many for one layer")
-        feedback, reader = np.empty(n, np.uint32), np.empty(n, np.uint32)
         # of a search: as long as if every position were a component of its own
         n_feedback = np.zeros(len(found.indptr) - 1, np.uint8)
-        parts = Components(found.indptr, n_feedback, feedback, reader)
+        parts = Components(found.indptr, n_feedback, np.empty(n, np.uint32))
         moved = block if in_place else Block(*(np.empty_like(part) for part in block))
         moved.first[n] = block.first[n]
         self.layer = replace(layer, blocks=[(0, moved)], parts=parts, position=found.position)
@@ -132,7 +131,7 @@ def move(begin, stop, order, position, block, indptr, ending, moved, parts):
     from_first, from_throws, from_count, from_lottery, from_target = block
     to_first, to_throws, to_count, to_lottery, to_target = moved
     ends, n_feedback_of = parts.ends, parts.n_feedback
-    feedback, reader, flat = parts.feedback, parts.reader, from_first.reshape(-1)
+    feedback, flat = parts.feedback, from_first.reshape(-1)
     for component in range(begin, stop):
         # The places of the component. They are filled from the last one down, as `order` goes on.
         low, high = n - index(ends[component + 1]), n - index(ends[component])
@@ -147,7 +146,6 @@ def move(begin, stop, order, position, block, indptr, ending, moved, parts):
                 prefetch(from_count, from_first[p, 0])
                 prefetch(from_lottery, index(from_first[p, 1]))
                 prefetch(from_target, index(from_first[p, 2]))
-            leads_out, known = False, most
             p = index(order[j])
             # A position ends where the one above it begins.
             for column in range(3):
@@ -174,20 +172,15 @@ def move(begin, stop, order, position, block, indptr, ending, moved, parts):
                         t = index(ending[e])
                     to_target[o] = t
                     o += ONE
-                    if t < low or t >= high:
-                        leads_out = True
                     # A sweep goes down: it reads this place at i, and writes it later.
-                    elif t <= i and n_feedback <= most:
+                    if low <= t and t <= i and n_feedback <= most:
                         known = index(0)
                         while known < n_feedback and feedback[low + known] != t:
                             known += ONE
                         if known == n_feedback:
                             if known < most:
                                 feedback[low + known] = t
-                                reader[low + known] = i
                             n_feedback += ONE
-            if leads_out and known < most:
-                reader[low + known] = i  # of the readers that lead out, the last one solved
         n_feedback_of[component] = n_feedback
 
 
