@@ -154,7 +154,7 @@ def take_seats(
     )
     n_states, n_actions, n_outcomes = walk_seats(
         begin,
-        *_each_once(chances),
+        *_table_of(chances),
         graph.states,
         graph.action_indptr,
         graph.action_label,
@@ -192,16 +192,14 @@ def take_seats(
     return _with_mixtures(seats, chances, choices) if mixes else seats
 
 
-def _each_once(
+def _table_of(
     chances: Sequence[NDArray[np.float64]],
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """The policies without repetitions, and the row of each seat: -1 for a free one."""
-    once = list({id(chance): chance for chance in chances if len(chance)}.values())
-    rows = [next((i for i, one in enumerate(once) if one is chance), -1) for chance in chances]
-    if len(once) > 1:
-        return np.array(once), np.array(rows)
-    found = once[0][None] if once else np.empty((0, 0))  # without a copy
-    return found, np.array(rows)
+    """The given policies, and the row of each seat among them: -1 for a free one."""
+    given = np.array([len(chance) > 0 for chance in chances])
+    rows = np.where(given, np.cumsum(given) - 1, -1)
+    found = [chance for chance in chances if len(chance)]
+    return np.array(found) if found else np.empty((0, 0)), rows
 
 
 def _beginnings(graph: StateGraph, starts: Sequence[int], n_seats: int) -> NDArray[np.int64]:

@@ -39,7 +39,7 @@ from rollwise.graph import StateGraph
 from rollwise.graph.choices import are_best, fold_actions, has_ties
 from rollwise.kernels.chances import UNIT
 from rollwise.kernels.jit import ONE, index, kernel
-from rollwise.many.alone import SeatGame, by_seat, in_order, places_of
+from rollwise.many.alone import SeatGame, by_seat, in_order
 from rollwise.many.seats import Stakes
 from rollwise.many.table import look
 from rollwise.numbers.printed import how_many, percent, rounded, rounded_up
@@ -134,18 +134,18 @@ def prove_profile(
         Players can go round for ever.
     """
     require_ending(graph)
-    n, stakes, places = graph.n_states * graph.players, Stakes.of(graph), places_of(graph)
+    n, stakes = graph.n_states * graph.players, Stakes.of(graph)
 
     def told(before: int) -> Callable[[int], None] | None:
         return None if progress is None else lambda done: progress(before + done, 2 * n)
 
-    free = SeatGame(graph, places, probability, is_free=True)
+    free = SeatGame(graph, probability, is_free=True)
     most, room = certified(free, stakes, progress=told(0))
     most += room
     most *= UP
     del free, room  # the second game needs their memory
-    worth, bounds = certified(SeatGame(graph, places, probability), stakes, progress=told(n))
-    values = worth if claimed is None else in_order(places, claimed)
+    worth, bounds = certified(SeatGame(graph, probability), stakes, progress=told(n))
+    values = worth if claimed is None else in_order(graph, claimed)
     off = np.abs(values - worth)
     moved = np.flatnonzero(off)
     bounds[moved] = (bounds[moved] + off[moved]) * UP
@@ -154,9 +154,9 @@ def prove_profile(
     most += bounds * UP  # the bounds may cancel the difference, but not its rounding
     gains = np.maximum(most, 0.0, out=most)
     gains *= UP
-    found, players = [gains, bounds, values], graph.players
+    found = [gains, bounds, values]
     del values, bounds, gains, most
-    return Proof(*(by_seat(places, found.pop(), players) for _ in Proof._fields))
+    return Proof(*(by_seat(graph, found.pop()) for _ in Proof._fields))
 
 
 ROUNDING = 1e-12  # a range that is no wider is none
@@ -241,10 +241,9 @@ def find_ties(equilibrium: Equilibrium) -> Ties:
     spread = (most - least).max(axis=1)  # of a seat's results between the actions of a tie
     mattering = int(np.count_nonzero(spread > ROUNDING * stakes.span))
     # one seat breaks all ties: the seat itself, or an adversary of it
-    places = places_of(graph)
-    game = SeatGame(graph, places, np.where(is_tied, tied, probability), choices=tied)
+    game = SeatGame(graph, np.where(is_tied, tied, probability), choices=tied)
     (low, off), (high, room) = (
-        [by_seat(places, numbers, graph.players) for numbers in certified(game, stakes, sign)]
+        [by_seat(graph, numbers) for numbers in certified(game, stakes, sign)]
         for sign in (-1.0, 1.0)
     )
     return Ties(
