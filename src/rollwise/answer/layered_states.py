@@ -6,17 +6,15 @@ of their turns is built. Play ends at other positions, with their known values.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.answer.layer_folder import ALL, START, LayerFacts, open_folder
+from rollwise.answer.layer_folder import ALL, START, LayerFacts
 from rollwise.errors import UnknownState, spelled
 from rollwise.game import Game
 from rollwise.graph import THROW, title_of
@@ -286,35 +284,6 @@ class LayeredStates:
             np.searchsorted(self.layers, some, side="right") for some in (found, numbers)
         )
         return found[np.isin(layer, layers)]
-
-
-def open_states(folder: Path, game: Game) -> tuple[LayeredStates, Floats, Floats, dict[str, float]]:
-    """The positions of a folder by `solve_by_layers`, read in place.
-
-    With them come the claimed values and bounds, and the seconds of reading.
-
-    Raises
-    ------
-    SolutionFileError
-        It contains no answer, or the answer of another game, or an unfinished one.
-    """
-    began = time.perf_counter()
-    stored = open_folder(folder, game)
-    stored.require_whole()
-    stored.require_rows(np.array([stored.about["start"]]))
-    space = LayeredStates.of(
-        game,
-        stored.facts,
-        stored.first_rows,
-        states=stored.states,
-        layers=stored.indptr,
-        progress=stored.progress,
-        actions=stored.actions,
-        start=stored.about["start"],
-        require_rows=stored.require_rows,
-    )
-    seconds = {"read": time.perf_counter() - began}
-    return space, stored.values, stored.error_bounds, seconds
 
 
 def _is_before(rows: NDArray[np.int32], others: NDArray[np.int32]) -> NDArray[np.bool_]:

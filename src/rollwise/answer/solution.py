@@ -10,6 +10,7 @@ and its `equilibrium` has the numbers of all seats and a policy that may mix act
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -463,9 +464,26 @@ class Solution:
         SolutionFileError
             It contains no answer, or the answer of another game, or an unfinished one.
         """
-        from rollwise.answer.layered_states import open_states
+        from rollwise.answer.layer_folder import open_folder
+        from rollwise.answer.layered_states import LayeredStates
 
-        return cls.of_layers(*open_states(path_of(folder), game))
+        began = time.perf_counter()
+        stored = open_folder(path_of(folder), game)
+        stored.require_whole()
+        stored.require_rows(np.array([stored.start]))
+        space = LayeredStates.of(
+            game,
+            stored.facts,
+            stored.first_rows,
+            states=stored.states,
+            layers=stored.indptr,
+            progress=stored.progress,
+            actions=stored.actions,
+            start=stored.start,
+            require_rows=stored.require_rows,
+        )
+        seconds = {"read": time.perf_counter() - began}
+        return cls.of_layers(space, stored.values, stored.error_bounds, seconds)
 
     @classmethod
     def of_graph(cls, graph: StateGraph, game: Game | None = None) -> Solution:
