@@ -31,6 +31,7 @@ from rollwise.errors import OutputError, RollwiseError
 from rollwise.game import Game
 from rollwise.graph import FACTS, HELD, Lotteries, StateGraph
 from rollwise.graph.layout import field_words
+from rollwise.graph.lotteries import Components
 from rollwise.machine.atomic_files import read_arrays, remove_abandoned, write_arrays
 from rollwise.machine.switches import jit_disabled
 from rollwise.machine.user_cache import MOST_BYTES, make_room
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
 WORTH_KEEPING = 0.3  # seconds: a faster answer isn't worth reading
 WORTH_COMPILING = 5.0  # seconds: after this, interpreted rules are compiled to keep the answer
+COMPONENTS = ("components.order", "components.indptr")  # of a graph, if known
 # Rooms without a part in an answer.
 ELSEWHERE = (
     "analysis",
@@ -175,7 +177,9 @@ class Entry:
         """Write arrays and facts, each kind into its file; old files make room."""
         for kind, (arrays, facts) in files.items():
             path = self._path(kind)
-            if path is not None and not (kind == "graph" and path.exists()):
+            # a graph that was solved has its components, which one that was only built may lack
+            known = kind == "graph" and "values" not in files
+            if path is not None and not (known and path.exists()):
                 _write(path, arrays, facts)
         make_room(self._folder, "*.npz", most_bytes=MOST_BYTES)
         remove_abandoned(self._folder)
@@ -199,6 +203,8 @@ def graph_of(found: dict[str, Any], game: Game) -> StateGraph:
     )
     if found["names_hash"] == _names_hash(graph):
         vars(graph)["content_hash"] = found["content_hash"]  # found when the graph was kept
+    if COMPONENTS[0] in found:
+        vars(graph)["components"] = Components.of_order(*(found[name] for name in COMPONENTS))
     return graph
 
 
@@ -292,6 +298,9 @@ def parts_of_graph(graph: StateGraph, game: Game) -> tuple[dict[str, Any], dict[
     if graph.throws is not None:
         arrays["throws"] = graph.throws
     arrays |= {f"lotteries.{name}": array for name, array in graph.lotteries._asdict().items()}
+    if "components" in vars(graph):
+        components = graph.components
+        arrays |= dict(zip(COMPONENTS, (components.order, components.indptr), strict=True))
     facts: dict[str, Any] = {name: getattr(graph, name) for name in FACTS}
     facts["parameters"] = dict(graph.parameters)
     names, _ = facts.pop("action_names"), facts.pop("words")

@@ -194,6 +194,13 @@ class Components:
         found = find_components(n, walk, order, indptr, position)
         return cls(order, indptr[: found + 1].copy(), position)
 
+    @classmethod
+    def of_order(cls, order: NDArray[np.int32], indptr: NDArray[np.int64]) -> Components:
+        """Components from their states in order, and the first index of each."""
+        position = np.empty_like(order)
+        position[order] = np.arange(len(order), dtype=order.dtype)
+        return cls(order, indptr, position)
+
     def __len__(self) -> int:
         return len(self.indptr) - 1
 
