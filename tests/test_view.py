@@ -246,7 +246,6 @@ def test_finding_states_and_actions():
 
 @pytest.mark.parametrize("most", [3, 9, 40, 2**20, 2**40])
 def test_states_stand_in_the_order_of_their_fields(most):
-    """By a table of all combinations of fields, by one number for each state, and by all fields."""
     draw = np.random.default_rng(most)
     for rows in (draw.integers(-most, most, (200, 3)), np.array(list(np.ndindex(4, 3, 2)))[::-1]):
         order = in_order(rows)

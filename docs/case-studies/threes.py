@@ -286,7 +286,6 @@ def simulated(page: Page, solution: Solution, chase: Solution) -> None:
     found = rollwise.solve(
         solution.game, method="sampled", options={"samples": samples, "seed": SEED}
     )
-    assert found.run is not None
     columns = found.run.columns
     off = []
     for dice, take_two, _ in printed("threes")["values"]:

@@ -18,7 +18,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -50,11 +50,9 @@ from rollwise.engine.certificates import certify
 from rollwise.games import Sheet
 from rollwise.graph import THROW, StateGraph, sign_of, title_of
 from rollwise.graph.choices import look_ahead, taken
-from rollwise.graph.endings import Settled
 from rollwise.layers import Layer, has_no_cycle, in_solving_order
 from rollwise.machine import memory_limits
 from rollwise.machine.pipeline import Source, Stage, pipeline
-from rollwise.methods.result import MethodResult
 from rollwise.methods.strategy_iteration import strategy_iteration
 from rollwise.proofs.endless_play import settled, staying_places
 from rollwise.proofs.layers import staying
@@ -80,21 +78,16 @@ class _Solved(NamedTuple):
     ----------
     values : (n,) float64
         In reading order; for a graph the values of all its states.
-    layer : Layer or None
-        The solved layer; None if players can stay in it for ever.
+    prove : callable
+        Takes the values and the bounds of the border. It returns bounds of the values, or None
+        without a proof.
     graph : StateGraph or None
-        The piece as a graph in that case.
-    settling : Settled or None
-        The graph with the value of endless play; None if every play ends.
-    found : MethodResult or None
-        The answer of that graph.
+        The piece as a graph, if players can stay in it for ever or it is too hard.
     """
 
     values: Floats
-    layer: Layer | None
+    prove: Callable[[Floats, Floats], Floats | None]
     graph: StateGraph | None = None
-    settling: Settled | None = None
-    found: MethodResult | None = None
 
 
 class ByLayer:
@@ -158,8 +151,7 @@ class ByLayer:
             if layer is None:
                 solved = self._settled(begin, end)
             else:
-                values = values_of(layer, border_values, lambda: not self._bench.locked())
-                solved = _Solved(self._sign * layer.in_reading_order(values)[:n], layer)
+                solved = self._swept(layer, border_values, n)
             self._to_prove.append(solved)
             answers.values[answers.at(begin, end)] = solved.values[:n]
         report_up_to(self._progress, "solving", self._layers, end)
@@ -170,10 +162,10 @@ class ByLayer:
         with self._timed("certify"):
             solved, n = self._to_prove.popleft(), end - begin
             border = answers.values_of(piece.border), answers.bounds_of(piece.border)
-            bounds = self._bounds(piece, solved, *border)
+            bounds = solved.prove(*border)
             if bounds is None:
                 solved = self._settled(begin, end)
-                bounds = self._bounds(piece, solved, *border)
+                bounds = solved.prove(*border)
                 assert bounds is not None
             at = answers.at(begin, end)
             answers.values[at], answers.error_bounds[at] = solved.values[:n], bounds[:n]
@@ -200,23 +192,22 @@ class ByLayer:
         layer = in_solving_order(layer)
         return None if len(staying_places(layer)) else layer
 
-    def _bounds(
-        self, piece: Piece, solved: _Solved, border_values: Floats, border_bounds: Floats
-    ) -> Floats | None:
-        """Proved bounds of the values of a piece; None without a proof.
+    def _swept(self, layer: Layer, border_values: Floats, n: int) -> _Solved:
+        """The values of a layer in which play cannot stay for ever."""
+        found = values_of(layer, border_values, self._is_free)
+        values = self._sign * layer.in_reading_order(found)[:n]
 
-        Raises
-        ------
-        EndlessPlay
-            Both players lose by going round for ever, and may gain by it.
-        """
-        layer = solved.layer
-        if layer is None:
-            return graph_bounds(solved, border_values, border_bounds)
-        values = self._sign * layer.by_place(solved.values)
-        border = self._sign * border_values, border_bounds
-        proved = bounds_of(layer, values, border, lambda: not self._bench.locked())
-        return None if proved is None else layer.in_reading_order(proved.bounds)
+        def prove(border_values: Floats, border_bounds: Floats) -> Floats | None:
+            border = self._sign * border_values, border_bounds
+            claimed = self._sign * layer.by_place(values)
+            proved = bounds_of(layer, claimed, border, self._is_free)
+            return None if proved is None else layer.in_reading_order(proved.bounds)
+
+        return _Solved(values, prove)
+
+    def _is_free(self) -> bool:
+        """Whether no piece is being built on another core."""
+        return not self._bench.locked()
 
     def _settled(self, begin: int, end: int) -> _Solved:
         """The values of a layer as a graph, if players can stay in it or it is too hard.
@@ -238,11 +229,22 @@ class ByLayer:
         border_values = self._answers.values_of(border)
         settling = settled(graph, border_values=border_values)
         if settling is None:
-            return _Solved(
-                strategy_iteration(graph, border_values=border_values).values, None, graph
-            )
+            values = strategy_iteration(graph, border_values=border_values).values
+
+            def prove(values_there: Floats, bounds_there: Floats) -> Floats:
+                proof = certify(
+                    graph, values, border_values=values_there, border_bounds=bounds_there
+                )
+                return proof.bounds
+
+            return _Solved(values, prove, graph)
         found = solve_settled(settling, border_values)
-        return _Solved(settling.spread(found.values), None, graph, settling, found)
+
+        def prove_worth(values_there: Floats, bounds_there: Floats) -> Floats:
+            proof = prove_settled(settling, found, values_there, bounds_there)
+            return settling.spread(proof.bounds, 0.0)
+
+        return _Solved(settling.spread(found.values), prove_worth, graph)
 
     def _facts(self, piece: Piece) -> LayerFacts:
         """The counts of a piece."""
@@ -289,28 +291,6 @@ def best_actions(
         graph = as_graph(rules, piece.arrays, piece.layer.n_border)
     ahead = look_ahead(graph, values, bounds, border_values, border_bounds)
     return graph.action_label[taken(graph, ahead)][:n]
-
-
-def graph_bounds(solved: _Solved, border_values: Floats, border_bounds: Floats) -> Floats:
-    """Proved bounds of the values of a layer solved as a graph.
-
-    Raises
-    ------
-    EndlessPlay
-        Both players lose by going round for ever, and may gain by it.
-    """
-    if solved.settling is not None:
-        assert solved.found is not None
-        proof = prove_settled(solved.settling, solved.found, border_values, border_bounds)
-        return solved.settling.spread(proof.bounds, 0.0)
-    assert solved.graph is not None
-    certificate = certify(
-        solved.graph,
-        solved.values,
-        border_values=border_values,
-        border_bounds=border_bounds,
-    )
-    return certificate.bounds
 
 
 def held_at_once(layers: Layers) -> int:

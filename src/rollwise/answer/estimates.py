@@ -54,7 +54,7 @@ class Calibration:
     @classmethod
     def of(cls, solution: Solution) -> Calibration:
         """The calibration of estimates with known true errors."""
-        columns = {} if solution.run is None else solution.run.columns
+        columns = solution.run.columns
         drawn = columns["own_error"] > 0
         off = columns["true_error"][drawn] / columns["standard_error"][drawn]
         if not len(off):

@@ -616,16 +616,14 @@ def evaluate(
         if (moved := with_home_of(policies.game, mine)) is not policies.game:
             graph = moved.derive()  # the policy doesn't return to the home of best play
     seats = take_seats(graph, [mine] if theirs is None else [mine, theirs], starts)
-    certificate, theta, history = None, None, list[float]()
+    bounds = None
     if method == "exact":
         result, certificate, _ = solve_and_certify(seats.graph)
-    else:
-        theta = iterative.setdefault("theta", THETA)
-        result, history = _swept(graph, seats, **iterative)
-    names, bounds = (mine.name, mine.name if theirs is None else theirs.name), None
-    if certificate is not None:
         bounds = certificate.bounds
-    how |= {"history": history, "theta": theta}
+    else:
+        how["theta"] = iterative.setdefault("theta", THETA)
+        result, how["history"] = _swept(graph, seats, **iterative)
+    names = mine.name, mine.name if theirs is None else theirs.name
     ties = ties_between(graph, mine, theirs, 0 if starts is None else starts)
     return Evaluation.of(graph, names, seats, result, bounds, **how, ties=ties)
 
@@ -697,14 +695,9 @@ def best_responses(game: Subject, policy: AnyPolicy) -> Response:
     if graph.players > 2:
         return respond_to(graph, chosen)
     worth = _shares(policies, [chosen], [0])
-    best = best_response(policies, chosen, starts=[0])
-    assert best.bounds is not None
-    assert best.bounds_second is not None
-    got = (float(best.values[0]), float(best.values_second[0]))
-    bound = float(max(best.bounds[0], best.bounds_second[0]))
-    if not graph.is_score:
-        got, bound = (win_probability(got[0]), win_probability(got[1])), bound / 2.0
-    bound = max(worth.error_bound, bound + CHANCE_ROUNDING)
+    best = certified_at(best_response(policies, chosen, starts=[0]))
+    got, bounds = zip(*(x.shown(is_score=graph.is_score) for x in best), strict=True)
+    bound = max(worth.error_bound, *bounds)
     return Response(graph, chosen.name, worth.win_probabilities, got, bound)
 
 

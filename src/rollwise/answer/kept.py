@@ -39,7 +39,7 @@ def _entry(
         return None
     from rollwise.answer.kept_files import Entry
 
-    return Entry.of(folder, game, method, options)
+    return Entry(folder, game, method, options)
 
 
 def build(

@@ -76,19 +76,14 @@ class Entry:
     only if such a file exists, or to write one.
     """
 
-    def __init__(self, game: Game, about: str | None, folder: Path) -> None:
-        self._game, self._about, self._folder = game, about, folder
-        self._name = _plain(game.name)
+    def __init__(
+        self, folder: Path, game: Game, method: str, options: Mapping[str, Any] | None
+    ) -> None:
+        self._folder, self._game, self._name = folder, game, _plain(game.name)
         self._known: str | None = None
-
-    @classmethod
-    def of(cls, folder: Path, game: Game, method: str, options: Mapping[str, Any] | None) -> Entry:
-        """The files in a folder, by the method and its options."""
-        try:
-            about = json.dumps([method, options or {}], sort_keys=True)
-        except TypeError:  # an option is a function
-            about = None
-        return cls(game, about, folder)
+        self._about: str | None = None
+        with contextlib.suppress(TypeError):  # an option is a function
+            self._about = json.dumps([method, options or {}], sort_keys=True)
 
     @cached_property
     def _rules(self) -> Rules | None:
@@ -268,17 +263,7 @@ def _solution_of(graph: StateGraph, game: Game, found: dict[str, Any]) -> Soluti
     run, bounds = _run_of(found), found["error_bounds"]
     if not len(run.values) == len(bounds) == graph.n_states:
         raise ValueError("values of another graph")
-    return Solution(
-        graph,
-        game,
-        run.method,
-        run.values,
-        bounds,
-        sweeps=run.sweeps,
-        converged=run.converged,
-        run=run,
-        kept_from=found["kept_from"],
-    )
+    return Solution(graph, game, run, run.values, bounds, kept_from=found["kept_from"])
 
 
 def _read(path: Path, made_of: Callable[[dict[str, Any]], Kept]) -> Kept | None:

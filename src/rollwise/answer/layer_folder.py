@@ -25,7 +25,6 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 from rollwise.answer.found_states import (
@@ -40,7 +39,6 @@ from rollwise.answer.found_states import (
 from rollwise.builders.rules import as_progress
 from rollwise.errors import OutputError, SolutionFileError
 from rollwise.game import Game
-from rollwise.graph import THROW
 from rollwise.machine.atomic_files import checksum_of, write_error, write_text
 
 Rows = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int32]]
@@ -109,15 +107,9 @@ class LayerAnswers:
         self.known: frozenset[int] = frozenset()
 
     @classmethod
-    def in_memory(
-        cls, indptr: NDArray[np.int64], start: int, room: int, *, has_throws: bool
-    ) -> LayerAnswers:
+    def in_memory(cls, indptr: NDArray[np.int64], start: int, room: int) -> LayerAnswers:
         """Room for the answers of some states."""
-        if has_throws:  # one number is the action of all positions
-            actions = as_strided(np.full(1, THROW, np.int32), (room,), (0,))
-        else:
-            actions = np.empty(room, np.int32)
-        return cls(indptr, start, (np.empty(room), np.empty(room), actions))
+        return cls(indptr, start, (np.empty(room), np.empty(room), np.empty(room, np.int32)))
 
     @property
     def has_all(self) -> bool:
@@ -279,7 +271,7 @@ class LayerFolder(LayerAnswers):
         self._maps = _maps(self.place, "r+")
         self.values, self.error_bounds, self.actions = _plain(self._maps)
 
-    def require_rows(self, rows: NDArray[np.int64] | slice) -> None:
+    def require_rows(self, rows: NDArray[np.int64]) -> None:
         """Check some rows against the checksums of their blocks.
 
         Raises
@@ -287,8 +279,6 @@ class LayerFolder(LayerAnswers):
         SolutionFileError
             A block doesn't match its checksum.
         """
-        if isinstance(rows, slice):
-            rows = np.arange(len(self.states))[rows]
         # blocks are numbered through all layers, and none reaches into the next layer
         layer = np.searchsorted(self.indptr, rows, side="right") - 1
         block = self._first_blocks[layer] + (rows - self.indptr[layer]) // BLOCK_ROWS

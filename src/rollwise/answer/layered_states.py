@@ -6,18 +6,16 @@ of their turns is built. Play ends at other positions, with their known values.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.answer.layer_folder import ALL, START, LayerFacts, open_folder
-from rollwise.errors import UnknownState, UsageError, spelled
+from rollwise.answer.layer_folder import ALL, START, LayerFacts
+from rollwise.errors import UnknownState, spelled
 from rollwise.game import Game
 from rollwise.graph import THROW, title_of
 from rollwise.graph.layout import field_words
@@ -34,7 +32,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-def _in_memory(rows: Ints | slice) -> None:
+def _in_memory(rows: Ints) -> None:
     """The check of rows that no file holds."""
 
 
@@ -68,6 +66,8 @@ class LayeredStates:
         States with actions for `action_text` to name (`rollwise.builders.arrays.first_rows`).
     require_rows : callable
         Checks rows from a folder against their checksums.
+    throw_names : tuple
+        Empty: positions come before their throws.
     """
 
     game: Game
@@ -85,7 +85,8 @@ class LayeredStates:
     keep: str = ALL
     n_found: int | None = None
     first_rows: Mapping[int, list[int]] = field(default_factory=dict)
-    require_rows: Callable[[Ints | slice], None] = _in_memory
+    require_rows: Callable[[Ints], None] = _in_memory
+    throw_names: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
     def of(
@@ -121,6 +122,11 @@ class LayeredStates:
     def n_positions(self) -> int:
         """The number of kept positions."""
         return len(self.states)
+
+    @property
+    def positions(self) -> Ints:
+        """The numbers of the kept positions."""
+        return np.arange(len(self.states))
 
     @cached_property
     def is_small(self) -> bool:
@@ -164,6 +170,11 @@ class LayeredStates:
         from rollwise.builders.some_states import positions_at_once
 
         return positions_at_once(Rules(self.game))
+
+    def fields_of(self, states: Ints, throws: bool) -> dict[str, NDArray[np.int32]]:
+        """The fields of some positions, by name."""
+        self.require_rows(states)
+        return dict(zip(self.field_names, self.states[states].T, strict=True))
 
     def find(self, state: Sequence[Any] | Mapping[str, Any]) -> int:
         """The number of a position, given by its fields in order or by name.
@@ -248,7 +259,8 @@ class LayeredStates:
         found, proof, seconds = solve_and_certify(
             graph, border_values=border_values, border_bounds=off
         )
-        found = replace(found, values=np.concatenate([found.values, border_values]))
+        values = np.concatenate([found.values, border_values])
+        found = replace(found, values=values, lower=None, upper=None)
         proof = replace(proof, bounds=np.concatenate([proof.bounds, off]))
         graph = with_ends(graph, rows, border_values, self.has_stakes)
         return graph, CertifiedResult(found, proof, seconds)
@@ -272,48 +284,6 @@ class LayeredStates:
             np.searchsorted(self.layers, some, side="right") for some in (found, numbers)
         )
         return found[np.isin(layer, layers)]
-
-    def require_graph(self) -> None:
-        """Make sure that the whole game is small enough to be solved again as one graph.
-
-        Raises
-        ------
-        UsageError
-        """
-        if not self.is_small:
-            raise UsageError(
-                f"{self.title} is too large for one graph, and this needs all positions at once: "
-                "choose some of its positions, or take smaller parameters"
-            )
-
-
-def open_states(folder: Path, game: Game) -> tuple[LayeredStates, Floats, Floats, dict[str, float]]:
-    """The positions of a folder by `solve_by_layers`, read in place.
-
-    With them come the claimed values and bounds, and the seconds of reading.
-
-    Raises
-    ------
-    SolutionFileError
-        It contains no answer, or the answer of another game, or an unfinished one.
-    """
-    began = time.perf_counter()
-    stored = open_folder(folder, game)
-    stored.require_whole()
-    stored.require_rows(np.array([stored.about["start"]]))
-    space = LayeredStates.of(
-        game,
-        stored.facts,
-        stored.first_rows,
-        states=stored.states,
-        layers=stored.indptr,
-        progress=stored.progress,
-        actions=stored.actions,
-        start=stored.about["start"],
-        require_rows=stored.require_rows,
-    )
-    seconds = {"read": time.perf_counter() - began}
-    return space, stored.values, stored.error_bounds, seconds
 
 
 def _is_before(rows: NDArray[np.int32], others: NDArray[np.int32]) -> NDArray[np.bool_]:

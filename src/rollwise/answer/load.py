@@ -19,6 +19,7 @@ from rollwise.errors import SolutionFileError
 from rollwise.game import Game
 from rollwise.graph import StateGraph
 from rollwise.machine.atomic_files import path_of
+from rollwise.methods.result import MethodResult, Status
 
 if TYPE_CHECKING:
     from rollwise.answer.storage import Content
@@ -85,18 +86,10 @@ def load(
         started = time.perf_counter()
         storage.prove(path, graph, content)
         seconds["certify"] = time.perf_counter() - started
-    return Solution(
-        graph,
-        game,
-        facts["method"],
-        content.values,
-        content.bounds,
-        facts["tolerance"],
-        facts["sweeps"],
-        facts["converged"],
-        seconds,
-        proved=prove,
-    )
+    status = Status.CONVERGED if facts["converged"] else Status.STALLED
+    run = MethodResult(facts["method"], content.values, facts["sweeps"], status)
+    about = facts["tolerance"], seconds
+    return Solution(graph, game, run, content.values, content.bounds, *about, proved=prove)
 
 
 def of_hidden(path: Path, name: str) -> SolutionFileError:

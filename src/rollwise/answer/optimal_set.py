@@ -184,7 +184,7 @@ class OptimalSet:
         graph, best = solution.graph, solution.is_best
         if solution.profile is not None:
             return cls.of_equilibrium(solution.profile, best)
-        exact = solution.run is not None and solution.run.fractions is not None
+        exact = solution.run.fractions is not None
         if exact:
             best = _equal_in_fractions(solution, best)
         smaller, kept = _with_only(graph, best)
@@ -382,7 +382,6 @@ def _equal_in_fractions(solution: Solution, best: Mask) -> Mask:
     from rollwise.graph.view import sign_of
     from rollwise.methods.exact import action_fractions
 
-    assert solution.run is not None
     assert solution.run.fractions is not None
     graph, fractions = solution.graph, solution.run.fractions
     sign = int(sign_of(graph.objective))

@@ -134,21 +134,33 @@ def columns_of(
         Whether the actions are the best ones, rather than any.
     """
     if solution.profile is not None:
-        columns = solution.profile.columns(states, throws=throws)
-        states = solution.graph.action_state[states].astype(np.int64)
+        graph, actions = solution.graph, states
+        states = graph.action_state[actions].astype(np.int64)
+        before = bool(graph.throw_names) and not throws
+        columns = {
+            **_fields_of(solution, states, throws),
+            "action": None if before else graph.action_label[actions],
+            "probability": None if before else solution.profile.policy.probability[actions],
+            **solution.profile.state_columns(states),
+        }
     else:
         columns = _columns_of_states(solution, states, throws, best)
     return columns | (solution.worth_by_action(states) if each_action else {})
+
+
+def _fields_of(solution: Solution, states: NDArray[np.int64], throws: bool) -> dict[str, Any]:
+    """The fields of rows, and on request their throws; None where no throw came."""
+    thrown = solution.space.throw_names if throws else ()
+    return _with_gaps(solution.fields_of(states, throws), thrown)
 
 
 def _columns_of_states(
     solution: Solution, states: NDArray[np.int64], throws: bool, best: bool
 ) -> dict[str, Any]:
     values = solution.values[states]
-    said = {} if solution.run is None else solution.run.state_columns(solution.is_score)
-    thrown = solution.graph.throw_names if throws else ()
+    said = solution.run.state_columns(solution.is_score)
     return {
-        **_with_gaps(solution.fields_of(states, throws), thrown),
+        **_fields_of(solution, states, throws),
         "action": _labels_in(solution, states, throws, best),
         "value": values,
         "win_probability": None if solution.is_score else win_probability(values),

@@ -10,6 +10,7 @@ and its `equilibrium` has the numbers of all seats and a policy that may mix act
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -83,8 +84,9 @@ class Solution:
         All positions: a graph, or by layers.
     game : Game or None
         The rules of the positions.
-    method : str
-        The method that found the values.
+    run : MethodResult
+        The result of the method: its name, history, bounds, fractions. Of a saved answer it has
+        the method's name and status alone.
     values : (n_states,) float64
         Of the graph's states, or of the positions by layers, for the mover: 1 for a sure win
         and -1 for a sure loss, or the expected total of the rewards.
@@ -92,14 +94,8 @@ class Solution:
         ``|values[s] - true value| <= error_bounds[s]``, proved; infinite without a proof.
     tolerance : float or None
         The requested error bound.
-    sweeps : int
-        Number of sweeps over states with cycles.
-    converged : bool
-        Whether the method reached its own criterion.
     seconds : dict of float
         Time spent to ``compile``, ``build``, ``solve`` and ``certify``.
-    run : MethodResult or None
-        The rest of the method's result: history, bounds, fractions.
     proved : bool
         Whether the error bounds were proved, rather than read from an untrusted file.
     kept_from : str or None
@@ -112,18 +108,30 @@ class Solution:
 
     space: StateGraph | LayeredStates
     game: Game | None
-    method: str
+    run: MethodResult
     values: NDArray[np.float64]
     error_bounds: NDArray[np.float64]
     tolerance: float | None = None
-    sweeps: int = 0
-    converged: bool = True
     seconds: Mapping[str, float] = field(default_factory=dict)
-    run: MethodResult | None = None
     proved: bool = True
     kept_from: str | None = None
     profile: Equilibrium | None = None
     taken: NDArray[np.int64] | None = None
+
+    @property
+    def method(self) -> str:
+        """The method that found the values."""
+        return self.run.method
+
+    @property
+    def sweeps(self) -> int:
+        """Number of sweeps over states with cycles."""
+        return self.run.sweeps
+
+    @property
+    def converged(self) -> bool:
+        """Whether the method reached its own criterion."""
+        return self.run.converged
 
     @property
     def equilibrium(self) -> Equilibrium:
@@ -167,7 +175,7 @@ class Solution:
     @property
     def start(self) -> int:
         """The number of the start."""
-        return 0 if isinstance(self.space, StateGraph) else self.space.start
+        return self.space.start
 
     @property
     def subject(self) -> StateGraph | Game:
@@ -188,9 +196,14 @@ class Solution:
     def _solved_again(self) -> Solution:
         from rollwise.builders import build
 
-        assert not isinstance(self.space, StateGraph)
-        self.space.require_graph()
-        return Solution.of_graph(build(self.space.game), self.space.game)
+        space = self.space
+        assert not isinstance(space, StateGraph)
+        if not space.is_small:
+            raise UsageError(
+                f"{self.title} is too large for one graph, and this needs all positions at once: "
+                "choose some of its positions, or take smaller parameters"
+            )
+        return Solution.of_graph(build(space.game), space.game)
 
     def near(self, states: NDArray[np.int64]) -> tuple[Solution, NDArray[np.int64]]:
         """The answer on a graph with some states, and their numbers there.
@@ -211,7 +224,7 @@ class Solution:
     def _turns_at(self, space: LayeredStates, states: NDArray[np.int64]) -> Solution:
         """The answer on a graph of some positions by layers and their turns."""
         graph, run = space.turns(states, self.values, self.error_bounds)
-        return replace(Solution.of_run(graph, self.game, run), run=None)
+        return Solution.of_run(graph, self.game, run)
 
     def _taken(self, part: Solution, states: NDArray[np.int64]) -> NDArray[np.int64] | None:
         """The actions of an answer by layers in the graph of some positions and their turns.
@@ -272,23 +285,11 @@ class Solution:
         ------
         UnknownState
         """
-        if not isinstance(self.space, StateGraph):
-            return self.space.numbers_of(rows)
-        return np.array([self.space.find(row) for row in rows.tolist()], np.int64)
+        return self.space.numbers_of(rows)
 
     def places_of(self, rows: NDArray[np.int32]) -> NDArray[np.int64]:
         """The numbers of positions as in `numbers_of`; -1 for rows that are no positions."""
-        if not isinstance(self.space, StateGraph):
-            return self.space.places_of(rows)
-        positions = self.space.positions
-        columns = list(self.fields_of(positions, throws=False).values())
-        near = np.arange(len(positions))
-        # each field narrows the candidates, so that few rows are compared
-        for column, wanted in zip(columns, rows.T, strict=True):
-            near = near[np.isin(column[near], wanted)]
-        found = np.column_stack([column[near] for column in columns]).tolist()
-        number_of = dict(zip(map(tuple, found), positions[near].tolist(), strict=True))
-        return np.array([number_of.get(tuple(row), -1) for row in rows.tolist()], np.int64)
+        return self.space.places_of(rows)
 
     def part(self, state: Sequence[Any] | Mapping[str, Any]) -> Solution:
         """The answer on a graph with a position and its turn: see `near`.
@@ -438,7 +439,7 @@ class Solution:
     @property
     def estimated(self) -> bool:
         """Whether the values are estimates, with standard errors and no bounds."""
-        return self.run is not None and self.run.estimated
+        return self.run.estimated
 
     @classmethod
     def of_layers(
@@ -451,7 +452,8 @@ class Solution:
     ) -> Solution:
         """The answer for positions by layers."""
         about: dict[str, Any] = {"seconds": seconds, "kept_from": kept_from}
-        return cls(space, space.game, DEFAULT, values, error_bounds, **about)
+        run = MethodResult(DEFAULT, values, 0)
+        return cls(space, space.game, run, values, error_bounds, **about)
 
     @classmethod
     def open(cls, folder: str | Path, game: Game) -> Solution:
@@ -462,9 +464,26 @@ class Solution:
         SolutionFileError
             It contains no answer, or the answer of another game, or an unfinished one.
         """
-        from rollwise.answer.layered_states import open_states
+        from rollwise.answer.layer_folder import open_folder
+        from rollwise.answer.layered_states import LayeredStates
 
-        return cls.of_layers(*open_states(path_of(folder), game))
+        began = time.perf_counter()
+        stored = open_folder(path_of(folder), game)
+        stored.require_whole()
+        stored.require_rows(np.array([stored.start]))
+        space = LayeredStates.of(
+            game,
+            stored.facts,
+            stored.first_rows,
+            states=stored.states,
+            layers=stored.indptr,
+            progress=stored.progress,
+            actions=stored.actions,
+            start=stored.start,
+            require_rows=stored.require_rows,
+        )
+        seconds = {"read": time.perf_counter() - began}
+        return cls.of_layers(space, stored.values, stored.error_bounds, seconds)
 
     @classmethod
     def of_graph(cls, graph: StateGraph, game: Game | None = None) -> Solution:
@@ -505,24 +524,22 @@ class Solution:
         return cls(
             graph,
             game,
-            found.method,
+            found,
             found.values,
             run.certificate.bounds,
             tolerance,
-            found.sweeps,
-            found.converged,
             {**seconds, "solve": found.seconds, "certify": run.seconds},
-            found,
         )
 
     @classmethod
     def of_equilibrium(cls, found: Equilibrium, kept_from: str | None = None) -> Solution:
         """The answer to a game of three or more players."""
+        values = found.mover_values
         return cls(
             found.graph,
             found.game,
-            "equilibrium",
-            found.mover_values,
+            MethodResult("equilibrium", values, 0),
+            values,
             found.mover_bounds,
             seconds=found.seconds,
             kept_from=kept_from,
@@ -550,7 +567,7 @@ class Solution:
         """
         if self.profile is not None and self.profile.unsettled:
             return NO_EQUILIBRIUM
-        if not self.converged and self.run is not None and self.run.status is not Status.STALLED:
+        if not self.converged and self.run.status is not Status.STALLED:
             return str(self.run.status)
         if not np.isfinite(self.error_bound):
             return "not certified"
@@ -864,13 +881,7 @@ class Solution:
 
     def fields_of(self, states: NDArray[np.int64], throws: bool) -> dict[str, NDArray[np.int32]]:
         """The columns of some states: their fields, and on request their throws."""
-        graph = self.space
-        if not isinstance(graph, StateGraph):
-            graph.require_rows(states)
-            return dict(zip(graph.field_names, graph.states[states].T, strict=True))
-        rows = graph.rows if throws or graph.throws is None else graph.states
-        columns = dict(zip(graph.columns, rows[states].T, strict=False))
-        return {name: x for name, x in columns.items() if throws or name not in graph.throw_names}
+        return self.space.fields_of(states, throws)
 
     def action_column(self, actions: NDArray[np.int64]) -> pl.Series:
         """The names of actions, given by their indices: a column ``action``."""
@@ -1044,7 +1055,7 @@ class Solution:
         if self.profile is not None:
             return f"<Solution of {self.title}: {self.profile}>"
         number: Printed
-        if self.estimated and self.run is not None:
+        if self.estimated:
             error = float(self.run.columns["standard_error"][0])
             wins = self.win_probability
             number = (

@@ -236,9 +236,7 @@ def _begun(
     if place is None:
         layers = find()
         room = needed_at_once(layers) if keep == START else layers.n_states
-        has_throws = layers.rules.has_throws
-        answers = LayerAnswers.in_memory(layers.indptr, layers.start, room, has_throws=has_throws)
-        return layers, answers
+        return layers, LayerAnswers.in_memory(layers.indptr, layers.start, room)
     try:
         with finding_states(place, game) as states:
             layers, states_checksum = find(states), states.finish()

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from rollwise.answer.certified import solve_and_certify
+from rollwise.answer.certified import claims_on, solve_and_certify
 from rollwise.builders import build, limits
 from rollwise.builders.building import warn_outside
 from rollwise.builders.compiled.reads import was_large
@@ -276,10 +276,6 @@ def _claims(game: Game) -> tuple[list[Any], Claims]:
         fault.certain = False
         raise fault from None
     run = solve_and_certify(graph)
-    rows = list(map(tuple, graph.states[: graph.n_positions].tolist()))
-    states = list(map(Rules(game).layout.state, rows))
-    values, bounds = (
-        dict(zip(rows, zip(numbers.tolist()), strict=False))
-        for numbers in (run.found.values, run.certificate.bounds)
-    )
-    return states, Claims(values, bounds)
+    layout = Rules(game).layout
+    states = list(map(layout.state, graph.states[graph.positions].tolist()))
+    return states, claims_on(graph, run.found.values, run.certificate.bounds)

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from rollwise.answer import storage
 from rollwise.answer.by_layers import ByLayer, PartAnswers, best_actions, report_up_to
+from rollwise.answer.certified import claims_on
 from rollwise.answer.layer_folder import MANIFEST, LayerFolder, map_rows, open_folder
 from rollwise.answer.load import of_hidden
 from rollwise.answer.solution import Solution
@@ -217,7 +218,8 @@ certificate
     started = time.perf_counter()
     fault, state, bound, residual = _examine(path, facts, graph)
     if exact and not fault:
-        claims = claims_in(path, graph)
+        content = storage.read_content(path, facts, graph)
+        claims = claims_on(graph, content.values, content.bounds)
         _require_finite(graph, claims)
         fault = check_rules(game, claims)
         if game.rest is not None and not fault:
@@ -390,19 +392,6 @@ def _examine(
     elif checksum_of(values, bounds) != facts["checksum"] or not is_whole(path):
         fault = "its bytes don't match their hash"
     return fault, state, float(bounds.max()), verdict.residual
-
-
-def claims_in(path: Path, graph: StateGraph) -> Claims:
-    """The claims of a file about its positions."""
-    frame = read_parquet(path, [*graph.field_names, "value", "error_bound"])
-    for name in storage.thrown_fields(graph):
-        frame = frame.filter(frame[name].fill_null(NO_THROW) == NO_THROW).drop(name)
-    *fields, values, bounds = (frame[name].to_list() for name in frame.columns)
-    places = list(zip(*fields, strict=True))
-    return Claims(
-        dict(zip(places, zip(values, strict=True), strict=True)),
-        dict(zip(places, zip(bounds, strict=True), strict=True)),
-    )
 
 
 def _columns_fault(frame: pl.DataFrame, graph: StateGraph) -> str:
@@ -615,18 +604,7 @@ def save_certificate(
 
 
 def claims_about(solution: Solution) -> Claims:
-    """What a solution claims about all positions."""
+    """The claims of a solution about all positions."""
     if solution.game is not None and solution.game.players > 2:
         return claims_of(solution.equilibrium)
-    space = solution.space
-    rows, index = space.states[: space.n_positions], np.arange(space.n_positions)
-    if isinstance(space, StateGraph) and space.throws is None and space.throw_names:
-        throws = [k for k, name in enumerate(space.field_names) if name in space.throw_names]
-        index = np.flatnonzero(space.states[:, throws[0]] == NO_THROW)  # of a derived game
-        rows = np.delete(space.states[index], throws, axis=1)
-    places = list(map(tuple, rows.tolist()))
-    values, bounds = solution.values[index].tolist(), solution.error_bounds[index].tolist()
-    return Claims(
-        {position: (value,) for position, value in zip(places, values, strict=True)},
-        {position: (bound,) for position, bound in zip(places, bounds, strict=True)},
-    )
+    return claims_on(solution.space, solution.values, solution.error_bounds)

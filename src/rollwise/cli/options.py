@@ -229,8 +229,6 @@ def check_history_path(path: Path | None) -> None:
 def _how_far(solution: Any) -> str:
     """The progress of a method that gave up, where it reports any."""
     run = solution.run
-    if run is None:
-        return ""
     if "states_solved" in run.details:
         return (
             f" with {run.details['states_solved']:,} of {solution.graph.n_states:,} states solved"

@@ -100,7 +100,6 @@ class Table:
             taken=None
             if old.taken is None and new.taken is None
             else np.concatenate([old.best_actions, old.graph.n_actions + new.best_actions]),
-            run=None,
         )
         for name in ("policies", "narrator"):  # of the smaller graph
             self.__dict__.pop(name, None)

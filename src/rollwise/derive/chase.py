@@ -21,7 +21,7 @@ from rollwise.derive.by_score import (
     unroll,
     whole_points,
 )
-from rollwise.derive.derived_game import SMALLER, DerivedGame
+from rollwise.derive.derived_game import SMALLER, DerivedGame, as_inner
 from rollwise.errors import ParameterError, RulesError
 from rollwise.game import outcomes_rule
 from rollwise.graph import StateGraph, sign_of
@@ -56,15 +56,11 @@ class WithScore(DerivedGame):
     form: ClassVar[str] = "score"
     purpose: ClassVar[str] = "a score in the states"
     players: ClassVar[int] = 1
+    objective = as_inner("objective")
 
     def __post_init__(self) -> None:
         self.validate()
         require_points(self.inner_graph)
-
-    @property
-    def objective(self) -> str:  # type: ignore[override]
-        """As in the inner game."""
-        return self.inner.objective
 
     @property
     def description(self) -> str:

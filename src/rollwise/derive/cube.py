@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise import boards
-from rollwise.derive.derived_game import DerivedGame
+from rollwise.derive.derived_game import DerivedGame, as_inner
 from rollwise.derive.seats import take_seats
 from rollwise.errors import ParameterError, TooManyStates
 from rollwise.game import Game, outcomes_rule
@@ -120,6 +120,7 @@ class Cube(DerivedGame):
     takes: ClassVar[tuple[int, ...]] = (2,)
     players: ClassVar[int] = 2
     objective: ClassVar[str] = "win"
+    endless, action_unit = as_inner("endless"), as_inner("action_unit")
 
     def __post_init__(self) -> None:
         self.validate()
@@ -165,11 +166,6 @@ class Cube(DerivedGame):
         """The fields of the cube, and of a match."""
         score = ("away", "rival_away", "crawford") if self.match else ()
         return ("cube", "owner", *score, "step")
-
-    @property
-    def endless(self) -> str:  # type: ignore[override]
-        """As in the inner game."""
-        return self.inner.endless
 
     @property
     def own_specs(self) -> list[ParameterSpec]:
@@ -482,11 +478,6 @@ class Cube(DerivedGame):
 
     def fallen(self, s: Any, *what: Any) -> int | None:
         return self.inner.fallen(self.inner_state(s), *what) if s.step == PLAY else None
-
-    @property
-    def action_unit(self) -> Sequence[str]:  # type: ignore[override]
-        """As in the inner game."""
-        return self.inner.action_unit
 
     def blindly(self, policy: Callable[..., int], s: Any, *throw: Any) -> int:
         """The action of a policy of the inner game; it never doubles and takes each double."""

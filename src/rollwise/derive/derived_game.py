@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import typing
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -35,6 +35,11 @@ def with_methods(game: Game, **methods: Any) -> Game:
     # The copy gets a subclass as its class; its fields, which are frozen, stay as they are.
     object.__setattr__(made, "__class__", type(kind.__name__, (kind,), same | methods))
     return made
+
+
+def as_inner(name: str) -> Any:
+    """A property of a derived game that is as in its inner game."""
+    return property(lambda game: getattr(game.inner, name), doc="As in the inner game.")
 
 
 def whole_graph(game: Game, purpose: str, remedy: str = SMALLER) -> StateGraph:
@@ -84,6 +89,9 @@ class DerivedGame(Game):
     remedy: ClassVar[str] = SMALLER
     takes: ClassVar[tuple[int, ...]] = (1,)
     rounds_because = ""
+    has_throws, reads_rolls_left = as_inner("has_throws"), as_inner("reads_rolls_left")
+    column_names, action_names = as_inner("column_names"), as_inner("action_names")
+    rounding = as_inner("rounding")
 
     @property
     def state_type(self) -> Any:
@@ -136,16 +144,6 @@ class DerivedGame(Game):
         graph = whole_graph(self.inner, self.purpose, self.remedy)
         self._require_free_names(graph.field_names)
         return graph
-
-    @property
-    def has_throws(self) -> bool:
-        """As in the inner game."""
-        return self.inner.has_throws
-
-    @property
-    def reads_rolls_left(self) -> bool:
-        """As in the inner game."""
-        return self.inner.reads_rolls_left
 
     def throws(self, s: Any) -> Iterable[Any]:
         return self.inner.throws(self.inner_state(s))
@@ -214,21 +212,6 @@ class DerivedGame(Game):
             remedy = f"write {name} players={most} as={self.form}"
         here = f"this game has {self.inner.players} players"
         return ParameterError(f"{name}: as={self.form} is for {whose}, and {here}; {remedy}")
-
-    @property
-    def column_names(self) -> Mapping[str, str]:  # type: ignore[override]
-        """As in the inner game."""
-        return self.inner.column_names
-
-    @property
-    def action_names(self) -> Sequence[str] | Mapping[int, str]:  # type: ignore[override]
-        """As in the inner game."""
-        return self.inner.action_names
-
-    @property
-    def rounding(self) -> str:
-        """As of the inner game."""
-        return self.inner.rounding
 
     @property
     def own_specs(self) -> list[ParameterSpec]:

@@ -92,10 +92,9 @@ class Seats:
         chosen : (n_states,) int64
             An action of each state with the first seat free.
         """
-        probability = policy.probability.copy()
-        take_actions(
-            self.key, self.graph.action_indptr, self.action, chosen, self.n_before, probability
-        )
+        is_free, probability = self.key < self.n_before, policy.probability.copy()
+        probability[self.action[is_free[self.graph.action_state]]] = 0.0
+        probability[self.action[chosen[is_free]]] = 1.0
         return Policy(name, probability)
 
 
@@ -155,7 +154,7 @@ def take_seats(
     )
     n_states, n_actions, n_outcomes = walk_seats(
         begin,
-        *_each_once(chances),
+        *_table_of(chances),
         graph.states,
         graph.action_indptr,
         graph.action_label,
@@ -193,16 +192,14 @@ def take_seats(
     return _with_mixtures(seats, chances, choices) if mixes else seats
 
 
-def _each_once(
+def _table_of(
     chances: Sequence[NDArray[np.float64]],
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """The policies without repetitions, and the row of each seat: -1 for a free one."""
-    once = list({id(chance): chance for chance in chances if len(chance)}.values())
-    rows = [next((i for i, one in enumerate(once) if one is chance), -1) for chance in chances]
-    if len(once) > 1:
-        return np.array(once), np.array(rows)
-    found = once[0][None] if once else np.empty((0, 0))  # without a copy
-    return found, np.array(rows)
+    """The given policies, and the row of each seat among them: -1 for a free one."""
+    given = np.array([len(chance) > 0 for chance in chances])
+    rows = np.where(given, np.cumsum(given) - 1, -1)
+    found = [chance for chance in chances if len(chance)]
+    return np.array(found) if found else np.empty((0, 0)), rows
 
 
 def _beginnings(graph: StateGraph, starts: Sequence[int], n_seats: int) -> NDArray[np.int64]:
@@ -440,25 +437,3 @@ def walk_seats(
         done += 1
         new_indptr[done] = n_actions
     return n_states, n_actions, n_outcomes
-
-
-@kernel
-def take_actions(key, action_indptr, action, chosen, n, probability):
-    """Set the policy of the first seat to these actions.
-
-    Parameters
-    ----------
-    key, action_indptr, action : of Seats
-        In which the first seat may take any action.
-    chosen : (n_seated_states,) int64
-        The action, in the numbering of `action`.
-    n : int
-        Number of original states.
-    probability : (n_actions,) float64
-        Of the original graph; changed in states where the first seat moves.
-    """
-    for s in range(key.shape[0]):
-        if key[s] < n:
-            for a in range(action_indptr[s], action_indptr[s + 1]):
-                probability[action[a]] = 0.0
-            probability[action[chosen[s]]] = 1.0

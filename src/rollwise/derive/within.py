@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.derive.by_score import derived_graph, unroll
-from rollwise.derive.derived_game import DerivedGame
+from rollwise.derive.derived_game import DerivedGame, as_inner
 from rollwise.errors import UsageError
 from rollwise.game import outcomes_rule
 from rollwise.graph import StateGraph
@@ -74,6 +74,7 @@ class Within(DerivedGame):
     purpose: ClassVar[str] = "a win in time"
     takes: ClassVar[tuple[int, ...]] = (1, 2)
     objective: ClassVar[str] = "win"
+    players = as_inner("players")
 
     def __post_init__(self) -> None:
         self.validate()
@@ -84,11 +85,6 @@ class Within(DerivedGame):
             raise UsageError(
                 f"{name} is played for {kind}: as=within is for games won or lost{remedy}"
             )
-
-    @property
-    def players(self) -> int:  # type: ignore[override]
-        """As in the inner game."""
-        return self.inner.players
 
     @property
     def description(self) -> str:

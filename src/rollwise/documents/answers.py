@@ -272,7 +272,7 @@ def _exact_advice(
     solution: Solution | None, advice: Advice
 ) -> tuple[dict[str, str], list[dict[str, str]]]:
     """The value of a state and of its actions as text, where the method found fractions."""
-    if solution is None or solution.run is None or solution.run.fractions is None:
+    if solution is None or solution.run.fractions is None:
         return {}, [{}] * len(advice.actions)
     from rollwise.methods.exact import action_fractions
 

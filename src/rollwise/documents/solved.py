@@ -417,7 +417,7 @@ def kind_of(solution: Solution) -> Kind | UnsetType:
     """The kind of a solution's values; UNSET where nothing is proved."""
     if solution.estimated:
         return "estimated"
-    if solution.run is not None and solution.run.fractions is not None and not _rounding(solution):
+    if solution.run.fractions is not None and not _rounding(solution):
         return "exact"
     return "certified" if math.isfinite(solution.error_bound) else UNSET
 
@@ -525,7 +525,7 @@ def _form_facts(solution: Solution) -> dict[str, Any]:
 def _run_facts(solution: Solution) -> dict[str, Any]:
     """Details and bounds from the method, beside its values."""
     run = solution.run
-    if run is None or not run.details:
+    if not run.details:
         return {}
     facts: dict[str, Any] = {"sweeps": run.sweeps, "claimed_error": run.claimed_error}
     facts |= {"claim_is_bound": run.claim_is_bound, "details": dict(run.details)}

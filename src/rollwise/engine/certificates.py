@@ -56,8 +56,6 @@ def certify(
     *,
     border_values: NDArray[np.float64] | None = None,
     border_bounds: NDArray[np.float64] | None = None,
-    layer: Layer | None = None,
-    progress: Callable[[int, int], None] | None = None,
 ) -> Certificate:
     """Bound the error of the values of every state.
 
@@ -68,8 +66,6 @@ def certify(
         From any method.
     border_values, border_bounds : (n_border,) float64, optional
         Values on the border of the graph and bounds of their errors.
-    layer : Layer, optional
-        The graph in solving order, if available.
 
     Raises
     ------
@@ -86,13 +82,13 @@ def certify(
             f"values have the shape {np.shape(values)}; {graph.title} has {graph.n_states:,} states"
         )
     values = _numbers("values", values)
-    layer = layer_of_graph(graph) if layer is None else layer
+    layer = layer_of_graph(graph)
     border = _on_border(graph, border_values), _on_border(graph, border_bounds)
     settling = settled(graph, layer)
     if settling is None:
-        return certify_ending(graph, layer, values, *border, progress=progress)
+        return certify_ending(graph, layer, values, *border)
     standing = settling.gather(values)
-    proof = certify_settled(settling.graph, standing, *border, progress=progress)
+    proof = certify_settled(settling.graph, standing, *border)
     # Values equal to those of their settled states have the proved bounds; infinite ones are exact.
     # Other values are farther off by their distance.
     same = values == settling.spread(standing)
@@ -132,6 +128,7 @@ def certify_ending(
     border_values: NDArray[np.float64] | None = None,
     border_bounds: NDArray[np.float64] | None = None,
     *,
+    believes: Callable[[NDArray[np.float64]], bool] | None = None,
     begun: BoundsSearch | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Certificate:
@@ -139,10 +136,27 @@ def certify_ending(
 
     Parameters
     ----------
+    believes : callable, optional
+        Whether bounds, by place, are proved: see `rollwise.engine.bounds.bounds_of`. Then play may
+        be endless.
     begun : BoundsSearch, optional
         A search for bounds of these values, if it has been run.
     """
-    return _certified(graph, layer, values, border_values, border_bounds, None, progress, begun)
+    nothing, sign, n = np.zeros(graph.n_border), sign_of(graph.objective), graph.n_states
+    border = (
+        nothing if border_values is None else sign * border_values,
+        nothing if border_bounds is None else border_bounds,
+    )
+    signed = sign * layer.by_place(values) if begun is None else begun.values[: layer.n]
+    told = None if progress is None else lambda done: progress(done, n)
+    found = bounds_of(
+        layer, signed, border, believes=believes, progress=told, begun=begun, encloses=False
+    )
+    if progress is not None:
+        progress(n, n)
+    if found is None:
+        return Certificate(np.full(n, np.inf), np.inf)
+    return Certificate(layer.in_reading_order(found.bounds), found.residual)
 
 
 def certify_settled(
@@ -171,9 +185,9 @@ def certify_settled(
         layer = layer_of_graph(graph)
 
         def believes(bounds: NDArray[np.float64]) -> bool:
-            return check_settled(graph, values, bounds, *border).holds
+            return check_settled(graph, values, layer.in_reading_order(bounds), *border).holds
 
-        return _certified(graph, layer, values, *border, believes, progress)
+        return certify_ending(graph, layer, values, *border, believes=believes, progress=progress)
     if claimed is not None:
         verdict = check_settled(graph, values, claimed, *border)
         if verdict.holds:
@@ -185,42 +199,3 @@ def certify_settled(
     farther = np.nextafter((found.bounds + off) * (1 + 4 * UNIT), np.inf)
     bounds = np.where(off > 0, farther, found.bounds)
     return Certificate(bounds, found.residual, (found.values, found.bounds) if off.any() else None)
-
-
-def _certified(
-    graph: StateGraph,
-    layer: Layer,
-    values: NDArray[np.float64],
-    border_values: NDArray[np.float64] | None,
-    border_bounds: NDArray[np.float64] | None,
-    believes: Callable[[NDArray[np.float64]], bool] | None,
-    progress: Callable[[int, int], None] | None,
-    begun: BoundsSearch | None = None,
-) -> Certificate:
-    nothing, sign = np.zeros(graph.n_border), sign_of(graph.objective)
-    border = (
-        nothing if border_values is None else sign * border_values,
-        nothing if border_bounds is None else border_bounds,
-    )
-    signed = sign * layer.by_place(values) if begun is None else begun.values[: layer.n]
-
-    def is_believed(bounds: NDArray[np.float64]) -> bool:
-        assert believes is not None
-        return believes(layer.in_reading_order(bounds))
-
-    n = graph.n_states
-    told = None if progress is None else lambda done: progress(done, n)
-    found = bounds_of(
-        layer,
-        signed,
-        border,
-        believes=None if believes is None else is_believed,
-        progress=told,
-        begun=begun,
-        encloses=False,
-    )
-    if progress is not None:
-        progress(n, n)
-    if found is None:
-        return Certificate(np.full(graph.n_states, np.inf), np.inf)
-    return Certificate(layer.in_reading_order(found.bounds), found.residual)

@@ -26,7 +26,6 @@ from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
 from rollwise.layers.layer import MOST_FEEDBACK
 
 EPSILON = 2.0**-52
-LEAVES = 1e-3  # the least chance to leave a component that a guess uses
 MOST_PLAIN = 256  # unsuccessful plain sweeps in a row: the component is too hard
 ROUGHLY = 1e-3  # share of a change that may remain while choices may still change
 DONE, HARD, MANY = range(3)  # outcomes of solving components
@@ -136,93 +135,6 @@ def newton(low, high, feedback, block, tables, values, errors, choice, slope, to
 
 
 @inner_kernel
-def guess_feedback(low, high, feedback, reader, over, block, tables, values):
-    """Initialize feedback positions with known values within reach of the same player.
-
-    Parameters
-    ----------
-    over : int
-        The place of the first ending. Endings are no guess.
-    """
-    first, lottery, target = block.first, block.lottery, block.target
-    indptr, coefficient = tables.indptr, tables.coefficient
-    for j in range(feedback.shape[0]):
-        position = index(feedback[j])
-        same, other = position, position  # of the same player and of the other
-        passed = False
-        i = index(reader[j])
-        o = index(first[i, 2])
-        for a in range(index(first[i, 1]), index(first[i + ONE, 1])):
-            number = index(lottery[a])
-            for k in range(index(indptr[number]), index(indptr[number + ONE])):
-                t = index(target[o])
-                passes = coefficient[k] < 0.0
-                if t == position:
-                    passed = passes
-                elif t < index(over) and (t < index(low) or t >= index(high)):
-                    if passes:
-                        other = t
-                    else:
-                        same = t
-                o += ONE
-        # The position has another mover than its reader if a pass leads to it; so have all targets
-        # behind a pass.
-        values[position] = values[other if passed else same]
-
-
-@inner_kernel
-def guess(low, high, block, tables, values):
-    """Initialize the values of a component from the values of its targets.
-
-    A position gets the value it would have if play that stays in the component returned to it.
-    """
-    first, throws, count, lotteries, target = block
-    lists, throw, indptr = tables.lists, tables.throw, tables.indptr
-    coefficient, reward = tables.coefficient, tables.reward
-    i = index(high)
-    while i > index(low):
-        i -= ONE
-        s, a, o = index(first[i, 0]), index(first[i, 1]), index(first[i, 2])
-        number = index(throws[i])
-        new, share = 0.0, 0.0
-        for t in range(index(lists[number]), index(lists[number + ONE])):
-            best = -np.inf
-            for _ in range(index(count[s])):
-                lottery = index(lotteries[a])
-                q, leaves = reward[lottery], 1.0
-                for k in range(index(indptr[lottery]), index(indptr[lottery + ONE])):
-                    to = index(target[o])
-                    if index(low) <= to and to < index(high):
-                        leaves -= abs(coefficient[k])
-                    else:
-                        q += coefficient[k] * values[to]
-                    o += ONE
-                a += ONE
-                # The action is worth x = q + (1 - leaves) x.
-                if leaves > LEAVES:
-                    best = max(best, q / leaves)
-            s += ONE
-            if best > -np.inf:
-                new += throw[t] * best
-                share += throw[t]
-        values[i] = new / share if share > 0.0 else 0.0
-
-
-@inner_kernel
-def guess_bounds(low, high, block, bound):
-    """Initialize the bounds of a component with the mean of the bounds of its targets."""
-    first, target = block.first, block.target
-    total, n = 0.0, 0
-    for o in range(index(first[low, 2]), index(first[high, 2])):
-        to = index(target[o])
-        if to < index(low) or to >= index(high):
-            total += bound[to]
-            n += 1
-    for i in range(low, high):
-        bound[i] = total / max(n, 1)
-
-
-@inner_kernel
 def improve(low, high, block, tables, values, errors, choice, condensed, tolerance):
     """Solve a component with many feedback positions.
 
@@ -235,10 +147,6 @@ def improve(low, high, block, tables, values, errors, choice, condensed, toleran
     best, last = np.inf, np.inf
     plain, plain_next, sweeps = 0, 2, 0
     rows, n_feedback = 0, 0
-    if finds_bounds:
-        guess_bounds(low, high, block, values)
-    else:
-        guess(low, high, block, tables, values)
     while plain_next <= MOST_PLAIN:
         fall, rise, scale, switched = choose(0, low, high, block, tables, values, errors, choice)
         change = max(fall, rise)
@@ -275,7 +183,7 @@ def improve(low, high, block, tables, values, errors, choice, condensed, toleran
 
 @kernel
 def solve_components(
-    begin, end, n, over, parts, block, tables, values, errors, choice, slope, tolerance, stop_after
+    begin, end, n, parts, block, tables, values, errors, choice, slope, tolerance, stop_after
 ):
     """Solve components `begin` to `end`. Their targets elsewhere must be solved.
 
@@ -283,8 +191,6 @@ def solve_components(
     ----------
     n : int
         Positions of the layer.
-    over : int
-        The place of the first ending.
     parts : Components
     slope
         Workspace for the largest component.
@@ -321,9 +227,7 @@ def solve_components(
             # These components lie one below the other, and one sweep solves all.
             choose(0, low, high, block, tables, values, errors, choice)
             continue
-        feedback, reader = parts.feedback[low : low + m], parts.reader[low : low + m]
-        if errors.off.shape[0] == 0:
-            guess_feedback(low, high, feedback, reader, over, block, tables, values)
+        feedback = parts.feedback[low : low + m]
         used = newton(low, high, feedback, block, tables, values, errors, choice, slope, tolerance)
         sweeps += abs(used)
         if used < 0:
@@ -336,7 +240,6 @@ def solve_all_components(
     begin,
     end,
     n,
-    over,
     parts,
     block,
     tables,
@@ -361,7 +264,6 @@ def solve_all_components(
             begin,
             end,
             n,
-            over,
             parts,
             block,
             tables,

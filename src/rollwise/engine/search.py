@@ -286,7 +286,6 @@ class Search:
                 self._done,
                 stop,
                 n,
-                n + layer.n_border,
                 parts,
                 block,
                 *known,

@@ -18,6 +18,7 @@ from rollwise.graph.choices import actions_of, chances, outcome_action, outcomes
 from rollwise.graph.naming import free_name
 from rollwise.graph.policies import outcome_payoffs
 from rollwise.machine import parquet_files
+from rollwise.many.seats import seat_columns
 
 CHUNK = 10_000  # states that are written at a time
 SAMPLE = 500  # states, for an estimate of the size
@@ -57,7 +58,7 @@ class Columns(NamedTuple):
                 {"action_value": solution.action_values, "best": solution.is_best},
                 {"passes": graph.outcome_passes, "payoff": graph.outcome_payoff},
             )
-        worths, paid = profile.by_seat(profile.action_worths), outcome_payoffs(graph).T
+        worths, paid = seat_columns(graph, profile.action_worths), outcome_payoffs(graph).T
         return cls(
             profile.state_columns(np.arange(graph.n_states)),
             {"action_probability": profile.policy.probability}

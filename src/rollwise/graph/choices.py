@@ -336,9 +336,6 @@ def part_of(graph: StateGraph, states: NDArray[Any]) -> tuple[StateGraph, Ints]:
     return part, target[goes_on].astype(np.int64)
 
 
-PLACES_OF_STATE = 16  # of a table of all combinations of fields, instead of sorting
-
-
 def in_order(states: NDArray[Any]) -> Ints:
     """How states stand in the order of their fields: (n_states,) int64.
 
@@ -346,25 +343,8 @@ def in_order(states: NDArray[Any]) -> Ints:
     ----------
     states : (n_states, n_fields) int
     """
-    n = len(states)
-    if not n:
-        return np.empty(0, np.int64)
-    fields = np.ascontiguousarray(states.T)
-    low, high = fields.min(axis=1).astype(np.int64), fields.max(axis=1).astype(np.int64)
-    n_places = float(np.prod((high - low + 1).astype(np.float64)))
-    if n_places >= 2.0**62:
-        return np.lexsort(fields[::-1])
-    place = np.zeros(n, np.int64)  # the index of each state among all combinations of fields
-    for field, least, most in zip(fields, low, high, strict=True):
-        place = place * (most - least + 1) + (field - least)
-    # Where most combinations occur, a table in their order takes less time than sorting.
-    if n_places <= PLACES_OF_STATE * n:
-        state = np.full(int(n_places), -1, np.int64)
-        state[place] = np.arange(n)
-        found = state[state >= 0]
-        if len(found) == n:  # no two states are equal
-            return found
-    return np.argsort(place)
+    n, n_fields = states.shape
+    return np.lexsort(states.T[::-1]) if n_fields else np.arange(n)
 
 
 def costs(graph: StateGraph, action_values: Floats) -> Floats:

@@ -177,50 +177,12 @@ class Components:
         outcome_state : (n_outcomes,) int32
             Next states; negative numbers, and ``n_states`` or more, are outside.
         """
-        return ComponentSearch(first_edge, outcome_state).run()
-
-    @classmethod
-    def of_order(cls, order: NDArray[np.int32], indptr: NDArray[np.int64]) -> Components:
-        """Components from their states in order, and the first index of each."""
-        position = np.empty_like(order)
-        position[order] = np.arange(len(order), dtype=order.dtype)
-        return cls(order, indptr, position)
-
-    def find(self, n: int) -> int:
-        """The number of the components that hold the first `n` states of `order`."""
-        return int(np.searchsorted(self.indptr, n))
-
-    def __len__(self) -> int:
-        return len(self.indptr) - 1
-
-    @property
-    def largest(self) -> int:
-        """Number of states of the largest component."""
-        return int(np.diff(self.indptr).max())
-
-
-class ComponentSearch:
-    """Finds the components of a graph in their order, as many as are asked for.
-
-    Parameters
-    ----------
-    first_edge, outcome_state
-        As in `Components.of`.
-
-    Attributes
-    ----------
-    order, indptr, position
-        As in `Components`, filled as far as components are found; `indptr` is longer.
-    """
-
-    def __init__(self, first_edge: NDArray[Any], outcome_state: NDArray[np.int32]) -> None:
-        from rollwise.kernels.components import N_COUNTERS, NOT_MET, Walk
+        from rollwise.kernels.components import N_COUNTERS, NOT_MET, Walk, find_components
 
         n, edges = len(first_edge) - 1, np.uint32 if len(outcome_state) < 2**32 else np.uint64
-        self.order, self.indptr = np.empty(n, np.int32), np.zeros(n + 1, np.int64)
-        self.position = np.full(n, NOT_MET, np.int32)
-        self._n_found = 0
-        self._walk: Walk | None = Walk(
+        order, indptr = np.empty(n, np.int32), np.zeros(n + 1, np.int64)
+        position = np.full(n, NOT_MET, np.int32)
+        walk = Walk(
             np.ascontiguousarray(first_edge, edges),
             outcome_state,
             np.empty(n, np.uint32),
@@ -229,19 +191,20 @@ class ComponentSearch:
             np.empty(n, edges),
             np.zeros(N_COUNTERS, np.int64),
         )
+        found = find_components(n, walk, order, indptr, position)
+        return cls(order, indptr[: found + 1].copy(), position)
 
-    def run(self) -> Components:
-        """Find all components."""
-        found = self.find(len(self.order))
-        return Components(self.order, self.indptr[: found + 1].copy(), self.position)
+    @classmethod
+    def of_order(cls, order: NDArray[np.int32], indptr: NDArray[np.int64]) -> Components:
+        """Components from their states in order, and the first index of each."""
+        position = np.empty_like(order)
+        position[order] = np.arange(len(order), dtype=order.dtype)
+        return cls(order, indptr, position)
 
-    def find(self, n: int) -> int:
-        """Find components until they hold `n` states; return the number of components found."""
-        from rollwise.kernels.components import find_components
+    def __len__(self) -> int:
+        return len(self.indptr) - 1
 
-        if self._walk is not None:
-            filled = self.order, self.indptr, self.position
-            self._n_found = int(find_components(n, self._walk, *filled))
-            if n == len(self.order):
-                self._walk = None  # much memory
-        return self._n_found
+    @property
+    def largest(self) -> int:
+        """Number of states of the largest component."""
+        return int(np.diff(self.indptr).max())

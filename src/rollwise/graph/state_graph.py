@@ -25,14 +25,14 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.errors import UnknownState, UsageError, another_kind
 from rollwise.graph.layout import ThrowLayout
-from rollwise.graph.lotteries import Components, ComponentSearch, Lotteries, share
+from rollwise.graph.lotteries import Components, Lotteries, share
 from rollwise.graph.naming import (
     NO_THROW,
     ROLLS_LEFT,
@@ -134,6 +134,7 @@ class StateGraph:
     words: Words = field(default_factory=dict)
     caps: Mapping[str, int] = field(default_factory=dict)
     remedy: str = ""
+    start: ClassVar[int] = 0  # the number of the start
 
     @classmethod
     def of_arrays(cls, **parts: Any) -> StateGraph:
@@ -361,11 +362,7 @@ class StateGraph:
     @cached_property
     def components(self) -> Components:
         """The strongly connected components, computed once."""
-        return self.component_search().run()
-
-    def component_search(self) -> ComponentSearch:
-        """A search for the components, piece by piece."""
-        return ComponentSearch(self.outcome_indptr[self.action_indptr], self.outcome_state)
+        return Components.of(self.outcome_indptr[self.action_indptr], self.outcome_state)
 
     @cached_property
     def action_state(self) -> NDArray[np.int32]:
@@ -458,6 +455,32 @@ class StateGraph:
         if self.throws is None:  # the fields of a position have the columns of a throw
             fields = dict.fromkeys(self.throw_names, NO_THROW) | fields
         return fields, throw, rolls_left
+
+    def numbers_of(self, rows: NDArray[np.int32]) -> NDArray[np.int64]:
+        """The numbers of positions, (n,) int64, given by their fields: (n, n_fields) int32.
+
+        Raises
+        ------
+        UnknownState
+        """
+        return np.array([self.find(row) for row in rows.tolist()], np.int64)
+
+    def places_of(self, rows: NDArray[np.int32]) -> NDArray[np.int64]:
+        """The numbers of positions as in `numbers_of`; -1 for rows that are no positions."""
+        columns = list(self.fields_of(self.positions, throws=False).values())
+        near = np.arange(len(self.positions))
+        # each field narrows the candidates, so that few rows are compared
+        for column, wanted in zip(columns, rows.T, strict=True):
+            near = near[np.isin(column[near], wanted)]
+        found = np.column_stack([column[near] for column in columns]).tolist()
+        number_of = dict(zip(map(tuple, found), self.positions[near].tolist(), strict=True))
+        return np.array([number_of.get(tuple(row), -1) for row in rows.tolist()], np.int64)
+
+    def fields_of(self, states: NDArray[np.int64], throws: bool) -> dict[str, NDArray[np.int32]]:
+        """The columns of some states: their fields, and on request their throws."""
+        rows = self.rows if throws or self.throws is None else self.states
+        columns = dict(zip(self.columns, rows[states].T, strict=False))
+        return {name: x for name, x in columns.items() if throws or name not in self.throw_names}
 
     def array(self, numbers: NDArray[Any]) -> NDArray[Any]:
         """Numbers of all states as ``array[i, j, k]``: see `rollwise.graph.by_fields.state_array`.

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from rollwise.layers.layer import Block, Layer, Pool, Tables, block_of
 from rollwise.layers.order import (
-    Ordering,
     endings_of,
     has_no_cycle,
     in_solving_order,
     joined,
     layer_of_graph,
-    ordering_of,
+    put_in_order,
     tables_of,
 )
 
 __all__ = [
     "Block",
     "Layer",
-    "Ordering",
     "Pool",
     "Tables",
     "block_of",
@@ -26,6 +24,6 @@ __all__ = [
     "in_solving_order",
     "joined",
     "layer_of_graph",
-    "ordering_of",
+    "put_in_order",
     "tables_of",
 ]

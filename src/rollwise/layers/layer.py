@@ -97,13 +97,12 @@ class Components(NamedTuple):
 
     The component c has the places from ``n - ends[c + 1]`` to below ``n - ends[c]``. Its *feedback
     set* contains the positions read before they are written in a sweep. Every cycle passes through
-    it. The *reader* of such a position reads it and, if possible, leads out of the component.
+    it.
     """
 
     ends: Any  # (n_components + 1,) int64
     n_feedback: Any  # (n_components,) uint8: `MOST_FEEDBACK` + 1 if there are more
     feedback: Any  # (n,) uint32: places, relative to the component's first position
-    reader: Any  # (n,) uint32: places, likewise
 
 
 MOST_FEEDBACK = 16  # positions of a listed feedback set

@@ -5,11 +5,9 @@ order is state s with seat j to move. The payoffs are those of seat 0. This seat
 too, or is free. A mixture becomes a throw that draws one of its actions, so its probabilities are
 those of the policy to the last bit.
 
-Solving order needs no search. The states of a component stand in the order in which a search
-finished them, so each one but the last follows from a later one. If every way from one state of a
-component to another moves the die on by the same number of seats, counted round, its positions form
-a component for each seat. Otherwise they count as one. The proof needs one fact about this order:
-no position leads to a later component.
+Solving order needs no search: it is that of the states, with the positions of a state side by side.
+State s with seat j to move has the number ``n * k + j``, where k is the number of the state in
+solving order. The proof needs one fact about this order: no position leads to a later component.
 
 The game of a seat has as many positions as there are states for each seat. It is cut into layers of
 some components each, so that the layers need little memory. The border of a layer has positions of
@@ -28,125 +26,29 @@ from rollwise.graph import StateGraph
 from rollwise.graph.choices import fold_actions
 from rollwise.graph.lotteries import Components, pointers
 from rollwise.kernels.jit import ONE, index, kernel
-from rollwise.layers import Layer, Ordering, block_of, endings_of, tables_of
+from rollwise.layers import Layer, block_of, endings_of, put_in_order, tables_of
 from rollwise.many.seats import of_movers
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 MOST_POSITIONS = 2**31  # their numbers have 32 bits
-UNKNOWN = 255  # number of seats
 NOWHERE = -1
 PIECE = 1_000_000  # positions of a layer
 
 
-def places_of(graph: StateGraph) -> Components:
-    """The positions of all states and seats in solving order, for any policies.
-
-    Raises
-    ------
-    TooManyStates
-        There are too many positions for 32 bits.
-    """
-    n, parts, size = graph.players, graph.components, graph.n_states
-    if n * size >= MOST_POSITIONS:
-        raise TooManyStates(f"{n} seats with {size:,} states are too many for one layer")
-    after, apart = np.full(size, UNKNOWN, np.uint8), np.ones(len(parts), np.bool_)
-    find_turns(
-        parts.order,
-        parts.indptr,
-        parts.position,
-        graph.action_indptr,
-        graph.outcome_indptr,
-        graph.outcome_state,
-        graph.action_lottery,
-        graph.lotteries.indptr,
-        graph.lotteries.passes,
-        n,
-        after,
-        apart,
-    )
-    sizes = np.diff(parts.indptr)
-    begin = np.repeat(parts.indptr[:-1], sizes)
-    along = np.arange(size) - begin
-    position, order = np.empty((n, size), np.int32), np.empty(n * size, np.int32)
-    is_apart, m = np.repeat(apart, sizes), np.repeat(sizes, sizes)
-    for seat in range(n):
-        turn = (seat - after[parts.order].astype(np.int64)) % n
-        place = n * begin + np.where(is_apart, turn * m + along, along * n + seat)
-        position[seat, parts.order] = place
-        order[place] = parts.order + seat * size
-    ends = pointers(np.repeat(np.where(apart, sizes, n * sizes), np.where(apart, n, 1)))
-    return Components(order, ends, position.reshape(-1))
-
-
-@kernel
-def find_turns(
-    order,
-    ends,
-    position,
-    action_indptr,
-    outcome_indptr,
-    outcome_state,
-    action_lottery,
-    lottery_indptr,
-    passes,
-    n,
-    after,
-    apart,
-):
-    """Count the seats by which the die moves on from the last state of a component to each state.
-
-    Parameters
-    ----------
-    order, ends, position : of `Components`
-    action_indptr, ..., action_lottery : of a StateGraph
-    lottery_indptr, passes : of its Lotteries
-    n : int
-        Number of seats.
-    after : (n_states,) uint8, all UNKNOWN, filled
-        The seats, counted round.
-    apart : (n_components,) bool, all true, changed
-        Whether all ways to a state agree.
-    """
-    for c in range(apart.shape[0]):
-        begin, end = ends[c], ends[c + 1]
-        after[order[end - 1]] = 0
-        for back in range(end - begin):
-            s = index(order[end - 1 - back])
-            if after[s] == UNKNOWN:
-                after[s], apart[c] = 0, False
-            for a in range(index(action_indptr[s]), index(action_indptr[s + ONE])):
-                e = index(lottery_indptr[action_lottery[a]])
-                for o in range(index(outcome_indptr[a]), index(outcome_indptr[a + ONE])):
-                    t = outcome_state[o]
-                    if t >= 0 and begin <= position[t] < end:
-                        turn = (np.int64(after[s]) + np.int64(passes[e])) % n
-                        if after[t] == UNKNOWN:
-                            after[t] = turn
-                        elif after[t] != turn:
-                            apart[c] = False
-                    e += ONE
-
-
-def by_seat(places: Components, numbers: Floats, players: int) -> Floats:
+def by_seat(graph: StateGraph, numbers: Floats) -> Floats:
     """Numbers in solving order, as those of each seat from the mover on: (n_states, players).
 
     Seat 0 is the seat k places after the mover where the mover is the seat n - k.
     """
-    position = places.position.reshape(players, -1)
-    found = np.empty((position.shape[1], players))
-    for k in range(players):
-        found[:, k] = numbers.take(position[-k % players], mode="clip")
-    return found
+    n = graph.players
+    return numbers.reshape(-1, n)[graph.components.position][:, -np.arange(n) % n]
 
 
-def in_order(places: Components, numbers: Floats) -> Floats:
+def in_order(graph: StateGraph, numbers: Floats) -> Floats:
     """The inverse of `by_seat`: (n_positions,) float64."""
-    n_states, players = numbers.shape
-    position, found = places.position.reshape(players, -1), np.empty(n_states * players)
-    for k in range(players):
-        found[position[-k % players]] = numbers[:, k]
-    return found
+    n = graph.players
+    return numbers[graph.components.order][:, -np.arange(n) % n].reshape(-1)
 
 
 class SeatGame:
@@ -156,8 +58,6 @@ class SeatGame:
     ----------
     graph : StateGraph
         From `rollwise.many.seats.build_seats`.
-    places : Components
-        From `places_of`.
     policy : (n_actions,) float64
         Probability of each action.
     is_free : bool
@@ -169,18 +69,25 @@ class SeatGame:
     ----------
     payoffs : (n_endings,) float64
         Of the endings of every layer.
+
+    Raises
+    ------
+    TooManyStates
+        There are too many positions for 32 bits.
     """
 
     def __init__(
         self,
         graph: StateGraph,
-        places: Components,
         policy: Floats,
         *,
         is_free: bool = False,
         choices: Mask | None = None,
     ) -> None:
-        self._graph, self._places, self._policy, self._is_free = graph, places, policy, is_free
+        self._graph, self._policy, self._is_free = graph, policy, is_free
+        if self.n_positions >= MOST_POSITIONS:
+            size = f"{graph.players} seats with {graph.n_states:,} states"
+            raise TooManyStates(f"{size} are too many for one layer")
         lotteries, taken = of_movers(graph, 0), policy > 0.0
         several = fold_actions(graph, np.add, taken.astype(np.int64))
         mixes = several > 1
@@ -200,15 +107,15 @@ class SeatGame:
         ahead, taken_ahead = (fold_actions(graph, np.add, part) for part in (sizes, sizes * taken))
         follow = np.where(mixes, several, one), several, taken_ahead
         self._sizes = np.array([follow, (one, np.diff(graph.action_indptr), ahead)], np.uint32)
-        self._slot = np.full(len(places.order), NOWHERE, np.int32)
+        self._slot = np.full(self.n_positions, NOWHERE, np.int32)
 
     @property
     def n_positions(self) -> int:
-        return len(self._places.order)
+        return self._graph.players * self._graph.n_states
 
     def pieces(self) -> Iterator[slice]:
         """The layers, as spans of positions in solving order."""
-        ends, begin = self._places.indptr, 0
+        ends, begin = self._graph.players * self._graph.components.indptr, 0
         while begin < ends[-1]:
             end = int(ends[min(int(np.searchsorted(ends, begin + PIECE)), len(ends) - 1)])
             yield slice(begin, end)
@@ -216,8 +123,10 @@ class SeatGame:
 
     def layer(self, piece: slice) -> tuple[Layer, NDArray[np.int32]]:
         """A layer, and its border: positions by their number in solving order."""
-        graph, places, n = self._graph, self._places, piece.stop - piece.start
-        order = places.order[piece]
+        graph, n = self._graph, piece.stop - piece.start
+        found, seats = graph.components, np.arange(graph.players, dtype=np.int32)
+        states = found.order[piece.start // len(seats) : piece.stop // len(seats)]
+        order = (states[:, None] + graph.n_states * seats).reshape(-1)
         chooses = self._is_free & (order < graph.n_states)
         sizes = self._sizes[chooses.astype(np.intp), :, order % graph.n_states]
         totals = sizes.sum(axis=0, dtype=np.int64).tolist()
@@ -227,7 +136,7 @@ class SeatGame:
         n_border = write_positions(
             piece.start,
             order,
-            places.position,
+            found.position,
             graph.players,
             self._is_free,
             self._policy,
@@ -249,11 +158,12 @@ class SeatGame:
         self._slot[border] = NOWHERE
         block = block_of(first, thrown, *rest)
         layer = Layer([(0, block)], self._tables, n, n_border, self.payoffs)
-        low, high = np.searchsorted(places.indptr, (piece.start, piece.stop))
+        ends = len(seats) * found.indptr
+        low, high = np.searchsorted(ends, (piece.start, piece.stop))
         last_first = np.arange(n - 1, -1, -1, dtype=np.int32)
-        parts = Components(last_first, places.indptr[low : high + 1] - piece.start, last_first)
+        parts = Components(last_first, ends[low : high + 1] - piece.start, last_first)
         ending = (self._ending + n + n_border).astype(np.uint32)
-        return Ordering(layer, parts, ending, in_place=True).run(), border
+        return put_in_order(layer, parts, ending, in_place=True), border
 
 
 @kernel
@@ -288,8 +198,8 @@ def write_positions(
         Number of earlier positions, those of other layers.
     order : (n,) int32
         The positions of the layer, in solving order.
-    position : (n_positions,) int32
-        The number of each position of the game in solving order.
+    position : (n_states,) int32
+        The number of each state in solving order.
     n : int
         Number of seats.
     is_free, policy : as in `SeatGame`
@@ -332,7 +242,7 @@ def write_positions(
             for o in range(index(outcome_indptr[a]), index(outcome_indptr[a + ONE])):
                 t, mover = np.int64(outcome_state[o]), seat + np.int64(passes[i])
                 if t >= 0:
-                    t = np.int64(position[t + size * (mover if mover < n else mover - n)])
+                    t = n * np.int64(position[t]) + (mover if mover < n else mover - n)
                     if t >= begin:
                         t = begin + n_here - 1 - t
                     else:

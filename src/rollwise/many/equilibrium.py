@@ -40,7 +40,7 @@ from numpy.typing import NDArray
 from rollwise.builders import Mode, Progress
 from rollwise.errors import UsageError
 from rollwise.game import Game, require_game
-from rollwise.graph import NO_THROW, Outcome, StateGraph
+from rollwise.graph import Outcome, StateGraph
 from rollwise.graph.choices import Ahead, fold_actions
 from rollwise.graph.policies import Policy
 from rollwise.hooks import InWords
@@ -168,8 +168,6 @@ class Equilibrium(SeatValues, InWords):
         Components without an equilibrium found. The proofs cover them too.
     seconds : dict
         Of each stage.
-    kept_from : str or None
-        Date of a stored result from an earlier run.
     timed_out : bool
         Whether the time limit ended the search in some of the unsettled components.
     """
@@ -182,7 +180,6 @@ class Equilibrium(SeatValues, InWords):
     deviation_gains: Floats = field(repr=False)
     unsettled: tuple[int, ...]
     seconds: Mapping[str, float]
-    kept_from: str | None = None
     timed_out: bool = False
 
     @property
@@ -276,37 +273,13 @@ class Equilibrium(SeatValues, InWords):
         """The actions with positive probability, throws before a choice included."""
         return np.flatnonzero(self.policy.probability > 0)
 
-    def columns(self, actions: NDArray[np.int64], *, throws: bool = True) -> dict[str, Any]:
-        """The columns of a table with a row for each of some actions.
-
-        They have the fields, the action, its probability, and the value of each seat from the
-        mover on. In a game with throws, without `throws`, each row is a position before its throw:
-        the action and its probability are None.
-        """
-        graph = self.graph.flat
-        states = graph.action_state[actions].astype(np.int64)
-        columns: dict[str, Any] = dict(zip(graph.field_names, graph.states[states].T, strict=True))
-        for name in graph.throw_names:
-            if not throws:
-                del columns[name]
-            elif NO_THROW in columns[name]:  # before the throw
-                columns[name] = [None if x == NO_THROW else x for x in columns[name].tolist()]
-        before = bool(graph.throw_names) and not throws
-        columns["action"] = None if before else graph.action_label[actions]
-        columns["probability"] = None if before else self.policy.probability[actions]
-        return columns | self.state_columns(states)
-
     def state_columns(self, states: NDArray[np.int64]) -> dict[str, Floats]:
         """The columns of some states: the value of each seat from the mover on, and the bounds."""
         return {
-            **self.by_seat(self.values[states]),
+            **seat_columns(self.graph, self.values[states]),
             "error_bound": self.error_bounds[states].max(axis=1),
             "deviation_gain": self.deviation_gains[states].max(axis=1),
         }
-
-    def by_seat(self, worths: Floats) -> dict[str, Floats]:
-        """A column of values for each seat, from (n, players) float64."""
-        return seat_columns(self.graph, worths)
 
     def said_of(self, state: int) -> list[str]:
         """The mixture of the mover in a position, and the values of the others: lines of text."""
@@ -353,7 +326,30 @@ class Equilibrium(SeatValues, InWords):
         OtherEquilibria
             An empty result is no proof that there is none.
         """
-        return find_others(self, starts, seed=seed, progress=progress)
+        if starts < 1:
+            raise UsageError(f"starts is {starts}; it must be at least 1")
+        check_seed(seed)
+        others: list[Other] = []
+        unsettled = 0
+        for start in range(starts):
+            if progress is not None:
+                progress("other starts", start, starts)
+            unsettled += not _keep(self, others, seed=seed + start)
+        tried = 0
+        # a support fixes one component, and the search is repeated: earlier components depend on it
+        for component, pairs in _opposed(self, others):
+            if tried == MOST_COMPONENTS:
+                break
+            tried += 1
+            values = Stakes.of(self.graph).units(self.values).copy()
+            at_hand = Component(self.graph, component, table_of(self.graph), values)
+            here = self.policy.probability[at_hand.actions]
+            places = {int(a): k for k, a in enumerate(at_hand.actions)}
+            inside = [(places[one], places[two]) for one, two in pairs]
+            for chances in equilibria_by_support(at_hand, here, inside):
+                if np.abs(chances - here).max() > SAME:
+                    _keep(self, others, forced={component: chances})
+        return OtherEquilibria(starts, seed, unsettled, tried, tuple(others))
 
 
 def equilibrium(
@@ -494,41 +490,6 @@ class OtherEquilibria(InWords):
     unsettled: int
     components: int
     others: tuple[Other, ...]
-
-
-def find_others(
-    equilibrium: Equilibrium,
-    starts: int,
-    *,
-    seed: int = 1,
-    progress: Progress | None = None,
-) -> OtherEquilibria:
-    """Search for equilibria besides a known one; see `Equilibrium.others`."""
-    if starts < 1:
-        raise UsageError(f"starts is {starts}; it must be at least 1")
-    check_seed(seed)
-    graph = equilibrium.graph
-    others: list[Other] = []
-    unsettled = 0
-    for start in range(starts):
-        if progress is not None:
-            progress("other starts", start, starts)
-        unsettled += not _keep(equilibrium, others, seed=seed + start)
-    tried = 0
-    # a support fixes one component, and the search is repeated: earlier components depend on it
-    for component, pairs in _opposed(equilibrium, others):
-        if tried == MOST_COMPONENTS:
-            break
-        tried += 1
-        values = Stakes.of(graph).units(equilibrium.values).copy()
-        at_hand = Component(graph, component, table_of(graph), values)
-        here = equilibrium.policy.probability[at_hand.actions]
-        places = {int(a): k for k, a in enumerate(at_hand.actions)}
-        inside = [(places[one], places[two]) for one, two in pairs]
-        for chances in equilibria_by_support(at_hand, here, inside):
-            if np.abs(chances - here).max() > SAME:
-                _keep(equilibrium, others, forced={component: chances})
-    return OtherEquilibria(starts, seed, unsettled, tried, tuple(others))
 
 
 def _keep(equilibrium: Equilibrium, others: list[Other], **how: object) -> bool:

@@ -130,7 +130,8 @@ class _Search:
     def is_late(self) -> bool:
         return self.until is not None and time.monotonic() >= self.until
 
-    def _sweep(self, component: int, stop: int, margin: float) -> int:
+    def sweep(self, component: int, stop: int, margin: float = MARGIN) -> int:
+        """Take better choices; the first component where these don't settle, or `stop`."""
         arrays = self.table, self.numbers, self.chosen
         swept = 0  # times, through the present component
         # after a call of some sweeps, further ones may be worth compiling
@@ -140,15 +141,11 @@ class _Search:
             component = reached
         return component
 
-    def sweep(self, component: int, stop: int) -> int:
-        """Sweep best choices; the first component where they don't settle, or `stop`."""
-        return self._sweep(component, stop, MARGIN)
-
     def _fixed(self, component: int, stop: int) -> None:
         """Compute the values of the present choices."""
         while component < stop:
             # a component that doesn't settle keeps its last values
-            component = self._sweep(component, stop, NO_MARGIN) + 1
+            component = self.sweep(component, stop, NO_MARGIN) + 1
 
     def evaluate(self, component: int, stop: int) -> None:
         """Leave choices as they are, since time is over."""

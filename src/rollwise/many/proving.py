@@ -35,11 +35,12 @@ from numpy.typing import NDArray
 
 from rollwise.engine.bounds import bounds_of, solved
 from rollwise.graph import StateGraph
+from rollwise.graph.choices import are_best, fold_actions, has_ties
 from rollwise.kernels.chances import UNIT
 from rollwise.kernels.jit import ONE, index, kernel
-from rollwise.many.alone import SeatGame, by_seat, in_order, places_of
+from rollwise.many.alone import SeatGame, by_seat, in_order
 from rollwise.many.seats import Stakes
-from rollwise.many.table import look, table_of
+from rollwise.many.table import look
 from rollwise.many.ties import ROUNDING, SeatTies
 from rollwise.proofs.endless_play import require_ending
 
@@ -132,18 +133,18 @@ def prove_profile(
         Players can go round for ever.
     """
     require_ending(graph)
-    n, stakes, places = graph.n_states * graph.players, Stakes.of(graph), places_of(graph)
+    n, stakes = graph.n_states * graph.players, Stakes.of(graph)
 
     def told(before: int) -> Callable[[int], None] | None:
         return None if progress is None else lambda done: progress(before + done, 2 * n)
 
-    free = SeatGame(graph, places, probability, is_free=True)
+    free = SeatGame(graph, probability, is_free=True)
     most, room = certified(free, stakes, progress=told(0))
     most += room
     most *= UP
     del free, room  # the second game needs their memory
-    worth, bounds = certified(SeatGame(graph, places, probability), stakes, progress=told(n))
-    values = worth if claimed is None else in_order(places, claimed)
+    worth, bounds = certified(SeatGame(graph, probability), stakes, progress=told(n))
+    values = worth if claimed is None else in_order(graph, claimed)
     off = np.abs(values - worth)
     moved = np.flatnonzero(off)
     bounds[moved] = (bounds[moved] + off[moved]) * UP
@@ -152,94 +153,43 @@ def prove_profile(
     most += bounds * UP  # the bounds may cancel the difference, but not its rounding
     gains = np.maximum(most, 0.0, out=most)
     gains *= UP
-    found, players = [gains, bounds, values], graph.players
+    found = [gains, bounds, values]
     del values, bounds, gains, most
-    return Proof(*(by_seat(places, found.pop(), players) for _ in Proof._fields))
+    return Proof(*(by_seat(graph, found.pop()) for _ in Proof._fields))
 
 
 def find_ties(equilibrium: Equilibrium) -> SeatTies:
     """The ties of an equilibrium, and their effect."""
     graph, stakes = equilibrium.graph, Stakes.of(equilibrium.graph)
-    values = stakes.units(equilibrium.values)
-    probability = equilibrium.policy.probability
-    table = table_of(graph)
-    tied, spread = np.zeros(graph.n_actions, np.bool_), np.zeros(graph.n_states)
-    most = int(np.diff(graph.action_indptr).max())
-    room = np.empty((most, equilibrium.players))
-    mark_ties(table, values[None], probability, equilibrium.action_errors, room, tied, spread)
-    positions = len(np.unique(graph.action_state[tied]))
-    if not positions:
+    probability, best = equilibrium.policy.probability, are_best(graph, equilibrium.ahead)
+    has_tie = has_ties(graph, best)
+    has_tie[equilibrium.mixing] = False
+    if not has_tie.any():
         own = equilibrium.worth
         return SeatTies(0, 0, 0.0, own, own, equilibrium.error_bound)
-    mattering = int(np.count_nonzero(spread > ROUNDING))
-    (low, off), (high, room) = _range(graph, probability, tied)
+    is_tied = has_tie[graph.action_state]
+    tied = best & is_tied
+    worth = equilibrium.action_worths
+    most, least = (
+        fold_actions(graph, fold, np.where(tied[:, None], worth, none))[has_tie]
+        for fold, none in ((np.maximum, -np.inf), (np.minimum, np.inf))
+    )
+    spread = (most - least).max(axis=1)  # of a seat's results between the actions of a tie
+    mattering = int(np.count_nonzero(spread > ROUNDING * stakes.span))
+    # one seat breaks all ties: the seat itself, or an adversary of it
+    game = SeatGame(graph, np.where(is_tied, tied, probability), choices=tied)
+    (low, off), (high, room) = (
+        [by_seat(graph, numbers) for numbers in certified(game, stakes, sign)]
+        for sign in (-1.0, 1.0)
+    )
     return SeatTies(
-        positions,
+        int(np.count_nonzero(has_tie)),
         mattering,
-        float(stakes.span) * float(spread.max()) if mattering else 0.0,
+        float(spread.max()) if mattering else 0.0,
         tuple(stakes.paid(low[0]).tolist()),
         tuple(stakes.paid(high[0]).tolist()),
         float(stakes.error(max(off[0].max(), room[0].max()))),
     )
-
-
-def _range(
-    graph: StateGraph, probability: Floats, tied: Mask
-) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
-    """The least and the largest value of each seat in each state, and their errors."""
-    of_state = np.zeros(graph.n_states, np.bool_)
-    of_state[graph.action_state[tied]] = True
-    chance = np.where(of_state[graph.action_state], tied, probability)
-    places, stakes = places_of(graph), Stakes.of(graph)
-    game = SeatGame(graph, places, chance, choices=tied)
-    (low, off), (high, room) = (
-        [by_seat(places, numbers, graph.players) for numbers in certified(game, stakes, sign)]
-        for sign in (-1.0, 1.0)
-    )
-    return (low, off), (high, room)
-
-
-@kernel
-def mark_ties(table, values, probability, off, room, tied, spread):
-    """Find actions equally good for the mover, in states without mixing and with several of them.
-
-    Parameters
-    ----------
-    values : (1, n_states, n_seats) float64
-    off : (n_actions,) float64
-        Error bound of the mover's result by an action.
-    room : (largest number of actions of a state, n_seats) float64, to write in
-    tied : (n_actions,) bool, filled
-    spread : (n_states,) float64, filled
-        The largest difference of a seat's result between them.
-    """
-    n_seats, action_indptr = values.shape[2], table.action_indptr
-    for place in range(values.shape[1]):
-        s = index(place)
-        first, last = index(action_indptr[s]), index(action_indptr[s + ONE])
-        if last - first < 2:
-            continue
-        # the largest lower bound of the actions; an action is tied unless its upper bound is below
-        least, several, taken = -np.inf, 0, 0
-        for a in range(first, last):
-            look(a, table, values, n_seats, room[a - first : a - first + 1])
-            least = max(least, room[a - first, 0] - off[a])
-            if probability[a] > 0.0:
-                taken += 1
-        for a in range(first, last):
-            if room[a - first, 0] + off[a] >= least:
-                several += 1
-        if several < 2 or taken > 1:
-            continue
-        for a in range(first, last):
-            tied[a] = room[a - first, 0] + off[a] >= least
-        # a tie matters to seat k by the range of its values over the tied actions
-        for k in range(n_seats):
-            low, high = np.inf, -np.inf
-            for a in range(first, last):
-                if tied[a]:
-                    low, high = min(low, room[a - first, k]), max(high, room[a - first, k])
-            spread[s] = max(spread[s], high - low)
 
 
 @kernel

@@ -66,31 +66,20 @@ def payoffs_of(graph: StateGraph) -> Floats:
     (n_lottery_outcomes, players) float64
         Shares of one win, or payoffs; 0 if the game goes on.
     """
-    return payoffs_of_lotteries(graph, ending_payoffs(graph))
+    lotteries = graph.lotteries
+    ending = np.searchsorted(graph.ending_payoffs, np.where(lotteries.over, lotteries.payoff, 0.0))
+    return np.where(lotteries.over[:, None], ending_payoffs(graph)[ending], 0.0)
 
 
-def ending_payoffs(graph: StateGraph, stakes: Stakes | None = None) -> Floats:
+def ending_payoffs(graph: StateGraph) -> Floats:
     """Payoffs of each ending to each seat, from the mover on: (n_endings, players) float64.
 
     The rows are those of ``graph.ending_payoffs``; 0 for endings that never occur.
-
-    Parameters
-    ----------
-    stakes : Stakes, optional
-        Scale payoffs to numbers from 0 to 1, see `Stakes`.
     """
     payoffs = np.zeros((len(graph.ending_payoffs), graph.players))
     for payoff, numbers in _endings(graph):
-        exact = numbers if stakes is None else [(x - stakes.low) / stakes.span for x in numbers]
-        payoffs[graph.ending_payoffs == payoff] = [float(x) for x in exact]
+        payoffs[graph.ending_payoffs == payoff] = [float(x) for x in numbers]
     return payoffs
-
-
-def payoffs_of_lotteries(graph: StateGraph, payoffs: Floats) -> Floats:
-    """Payoffs of endings, for each outcome of the lotteries; 0 where the game goes on."""
-    lotteries = graph.lotteries
-    ending = np.searchsorted(graph.ending_payoffs, np.where(lotteries.over, lotteries.payoff, 0.0))
-    return np.where(lotteries.over[:, None], payoffs[ending], 0.0)
 
 
 def _endings(graph: StateGraph) -> list[tuple[float, tuple[Fraction, ...]]]:

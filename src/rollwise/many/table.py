@@ -8,7 +8,7 @@ import numpy as np
 
 from rollwise.graph import StateGraph
 from rollwise.kernels.jit import ONE, index, inlined, kernel
-from rollwise.many.seats import Stakes, ending_payoffs, payoffs_of_lotteries
+from rollwise.many.seats import Stakes, payoffs_of
 
 
 class Table(NamedTuple):
@@ -24,7 +24,7 @@ class Table(NamedTuple):
     chance: Any
     over: Any
     passes: Any
-    payoff: Any  # (n_lottery_outcomes, n_seats) float64
+    payoff: Any  # (n_lottery_outcomes, n_seats) float64, in units of `Stakes`; of endings
     feedback: Any  # (n_components,) int64: see `find_feedback`
 
 
@@ -43,7 +43,7 @@ def table_of(graph: StateGraph) -> Table:
         lotteries.chances(),
         lotteries.over,
         lotteries.passes,
-        payoffs_of_lotteries(graph, ending_payoffs(graph, Stakes.of(graph))),
+        Stakes.of(graph).units(payoffs_of(graph)),
         feedback,
     )
 

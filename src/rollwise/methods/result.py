@@ -154,7 +154,7 @@ def best_bounds(
     values: NDArray[np.float64],
     error_bounds: NDArray[np.float64],
     farthest: float,
-    found: MethodResult | None,
+    found: MethodResult,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The best lower and upper bounds on each value, from the certificate and the method.
 
@@ -165,7 +165,7 @@ def best_bounds(
         Certified; infinite where no bound was proved.
     farthest : float
         Upper bound on the size of every value.
-    found : MethodResult, optional
+    found : MethodResult
 
     Returns
     -------
@@ -174,6 +174,6 @@ def best_bounds(
     room = np.where(np.isfinite(error_bounds), np.nextafter(error_bounds, np.inf), np.inf)
     lower = np.fmax(np.nextafter(values - room, -np.inf), -farthest)
     upper = np.fmin(np.nextafter(values + room, np.inf), farthest)
-    if found is not None and found.lower is not None and found.upper is not None:
+    if found.lower is not None and found.upper is not None:
         lower, upper = np.fmax(lower, found.lower), np.fmin(upper, found.upper)
     return lower, upper

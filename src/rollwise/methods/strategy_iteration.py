@@ -42,7 +42,6 @@ def strategy_iteration(
     graph: StateGraph,
     *,
     border_values: NDArray[np.float64] | None = None,
-    layer: Layer | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> MethodResult:
     """Find the values of a game to the precision of doubles.
@@ -52,8 +51,6 @@ def strategy_iteration(
     graph : StateGraph
     border_values : (n_border,) float64, optional
         Values known on the border of the graph.
-    layer : Layer, optional
-        The graph in solving order, if available.
     progress : callable, optional
         Called as ``progress(states done, states)``.
 
@@ -62,7 +59,7 @@ def strategy_iteration(
     MethodResult
         Values by the numbers of the states.
     """
-    layer = layer_of_graph(graph) if layer is None else layer
+    layer = layer_of_graph(graph)
     if len(staying_places(layer)):
         return _in_rounds(graph, border_values, progress)
     return solve_ending(graph, layer, border_values, progress)

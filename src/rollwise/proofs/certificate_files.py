@@ -378,7 +378,7 @@ def write_certificate(
     NotConverged
         Play isn't shown to end where a player leaves the table.
     """
-    told = _no_progress if progress is None else progress
+    told = progress or (lambda *_: None)
     sheet, states, parts = _Sheet(game), _Shape(), _Shape()
     for number, (_, found) in enumerate(sheet.positions()):
         if not number % EACH:
@@ -555,10 +555,6 @@ class _Plan:
                 self.rank[number][role] = height
             left, height = [node for node in left if self.rank[node[0]][node[1]] < 0], height + 1
         return self.rank
-
-
-def _no_progress(stage: str, done: int, total: int | None) -> None:
-    """Nothing is shown."""
 
 
 def _put_together(writer: _Writer, ranks: Any, moves: Sequence[IO[str]], path: Path) -> Summary:

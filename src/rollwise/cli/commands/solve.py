@@ -200,13 +200,13 @@ def _tell(
     """
     save, certificate = files
     if history is not None:
-        write_history(history, solution.run.history if solution.run is not None else ())
+        write_history(history, solution.run.history)
     if save is not None and not solution.gave_up:
         solution.save(save)
     odd = _oddities(solution)
     document = solved_document(solution, odd, others)
     if ASKED.json or not solution.gave_up:
-        has_fractions = solution.run is not None and solution.run.fractions is not None
+        has_fractions = solution.run.fractions is not None
         saved = "Saved, without the fractions, to" if has_fractions else "Saved to"
         render(document, *place_line(saved, save))
     if solution.gave_up:
