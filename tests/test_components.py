@@ -11,7 +11,10 @@ from graphs import assemble, chain
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rollwise.graph.lotteries import Components
+from rollwise.builders import build
+from rollwise.games.pig import Pig
+from rollwise.graph.lotteries import Components, ComponentSearch
+from rollwise.layers import layer_of_graph, ordering_of
 from rollwise.then import AGAIN, PASS, WIN
 
 pytestmark = pytest.mark.kernels
@@ -63,6 +66,37 @@ def test_components_are_those_of_reachability(table):
     assert found.order.dtype == np.int32
     assert found.indptr.dtype == np.int64
     assert_right(found.order, found.indptr, successors_of(table))
+
+
+@given(digraphs(), st.integers(1, 5))
+def test_components_found_piece_by_piece_are_the_same(table, step):
+    actions, outcomes, target = arrays_of(table)
+    whole, n = Components.of(outcomes[actions], target), len(table)
+    search = ComponentSearch(outcomes[actions], target)
+    for wanted in [*range(step, n, step), n]:
+        found = search.find(wanted)
+        end = search.indptr[found]
+        assert found == whole.find(end)
+        assert end >= wanted
+        # the components found first hold no state that a later one holds
+        assert search.order[:end].tolist() == whole.order[:end].tolist()
+        assert search.position[search.order[:end]].tolist() == list(range(end))
+    assert search.indptr[: found + 1].tolist() == whole.indptr.tolist()
+
+
+def test_a_layer_ordered_piece_by_piece_is_the_same():
+    graph = build(Pig(target=20))
+    whole, ordering = layer_of_graph(graph), ordering_of(graph, graph.component_search())
+    for wanted in range(100, graph.n_states, 100):
+        ordering.advance(ordering.find(wanted))
+    layer = ordering.run()
+    for arrays in (
+        (whole.blocks[0][1], layer.blocks[0][1]),
+        ((whole.parts.ends, whole.parts.n_feedback), (layer.parts.ends, layer.parts.n_feedback)),
+        ((whole.position,), (layer.position,)),
+    ):
+        for one, other in zip(*arrays, strict=True):
+            assert np.array_equal(one, other)
 
 
 def test_a_long_path_does_not_overflow_the_stack():

@@ -1,8 +1,8 @@
 """Solving a graph and certifying the answer: order, method, bounds, proof.
 
-The default method and the bounds work on the graph as a layer in solving order, component by
-component. The bounds follow behind the values, on two cores. Other methods solve the graph as it
-is.
+The default method and the bounds work on the graph as a layer in solving order. Each component goes
+through three stages: order, with a check that play leaves it; values; bounds. Pieces of the layer
+go through these stages on two cores. Other methods solve the graph as it is.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,13 +21,14 @@ from numpy.typing import NDArray
 from rollwise.engine.bounds import BoundsSearch
 from rollwise.engine.bounds import solved as solved_layer
 from rollwise.engine.certificates import Certificate, certify_ending, certify_settled
+from rollwise.engine.search import Search
 from rollwise.graph import StateGraph, sign_of, win_probability
-from rollwise.layers import Layer, layer_of_graph
+from rollwise.layers import Layer, ordering_of
 from rollwise.machine.interrupts import Clock, OutOfTime
 from rollwise.methods import DEFAULT, known_options, run_method
 from rollwise.methods.result import MethodResult
 from rollwise.numbers.printed import CHANCE_ROUNDING
-from rollwise.proofs.endless_play import settled, staying_places
+from rollwise.proofs.endless_play import Leaving, PlayMayNotEnd, settled, staying_places
 
 if TYPE_CHECKING:
     from rollwise.answer.layered_states import LayeredStates
@@ -39,6 +41,7 @@ NO_OPTIONS: Mapping[str, Any] = {}
 NO_VALUE = 1e-4  # beyond this error bound the loser of endless play may matter
 
 Progress = Callable[[str, int, int], None]
+Searched = tuple[Search, BoundsSearch]
 
 
 class Certified(NamedTuple):
@@ -132,16 +135,20 @@ def solve_and_certify(
     """
     started, options = time.perf_counter(), options or {}
     border, solving = (border_values, border_bounds), _stage(progress, "solving")
-    layer = layer_of_graph(graph) if layer is None else layer
-    if len(staying_places(layer)):
-        return _settle_and_certify(graph, *border, method, options, progress)
-    begun: BoundsSearch | None = None
+    solve, searched = None, None
     if method == DEFAULT and not options:
         n, nothing = graph.n_states, np.zeros(graph.n_border)
         known = nothing if border_values is None else sign_of(graph.objective) * border_values
         sure = nothing if border_bounds is None else border_bounds
         report = None if solving is None else lambda done: solving(done, n)
-        search, begun = solved_layer(layer, known, sure, report)
+        solve = partial(solved_layer, border_values=known, border_bounds=sure, progress=report)
+    if layer is None:
+        layer, searched = _ordered(graph, solve)
+    if searched is None and len(staying_places(layer)):
+        return _settle_and_certify(graph, *border, method, options, progress)
+    begun: BoundsSearch | None = None
+    if solve is not None:
+        search, begun = searched or solve(layer)
         result = MethodResult.of_search(graph, search)
     else:
         at_hand = {"border_values": border_values, "larger": larger, "progress": solving}
@@ -151,6 +158,28 @@ def solve_and_certify(
     certificate = _in_time(prove, result, options, progress)
     result = replace(result, seconds=ended - started)
     return CertifiedResult(result, certificate, time.perf_counter() - ended)
+
+
+def _ordered(
+    graph: StateGraph, solve: Callable[..., Searched] | None
+) -> tuple[Layer, Searched | None]:
+    """A graph in solving order; also its solution, with `solve` and if every play ends."""
+    search = None if solve is None or "components" in vars(graph) else graph.component_search()
+    ordering, searched = ordering_of(graph, search), None
+    leaving = Leaving(ordering.layer)
+
+    # the order and the check that play leaves go a piece ahead of the solver
+    def prepare(stop: int) -> None:
+        ordering.advance(stop)
+        leaving.advance(stop)
+
+    if solve is not None:
+        with suppress(PlayMayNotEnd):
+            searched = solve(ordering.layer, prepare=prepare, find=ordering.find)
+    layer = ordering.run()
+    if search is not None:  # documents and the cache ask the graph for its components
+        vars(graph)["components"] = search.run()
+    return layer, searched
 
 
 def _settle_and_certify(

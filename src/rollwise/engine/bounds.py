@@ -157,6 +157,8 @@ def solved(
     border_values: Floats,
     border_bounds: Floats,
     progress: Callable[[int], None] | None = None,
+    prepare: Callable[[int], object] = int,
+    find: Callable[[int], int] | None = None,
 ) -> tuple[Search, BoundsSearch]:
     """Solve a layer in solving order. The bounds follow behind the values, on two cores.
 
@@ -165,19 +167,25 @@ def solved(
     border_values, border_bounds : (n_border,) float64
     progress : callable, optional
         Called at intervals with the number of solved positions.
+    prepare : callable, optional
+        Called before components are solved, with the first unsolved component.
+    find : callable, optional
+        Finds the components of the layer (`rollwise.layers.Ordering.find`), if they are not known.
     """
     values = sweeps.values_for(layer, border_values)
     search, bounding = Search(layer, values), BoundsSearch(layer, values, border_bounds)
     assert layer.parts is not None
     is_large = layer.n_outcomes > WORTHWHILE
     pieces = np.linspace(0, layer.n, PIECES + 1 if is_large else 2)[1:]
-    stops = np.searchsorted(layer.parts.ends, pieces.astype(np.int64)).tolist()
+    ends = layer.parts.ends
+    find = find or (lambda n: int(np.searchsorted(ends, n)))
     # While values of one piece are found, bounds of earlier ones follow.
     pipeline(
-        Source(stops, first=0, second=0),
+        Source(map(find, pieces.astype(np.int64).tolist()), first=0, second=0),
         [
+            Stage(prepare, first=2, second=1),
             Stage(lambda stop: search.advance(stop, progress), first=1),
-            Stage(bounding.advance, first=2, second=1),
+            Stage(bounding.advance, first=3, second=2),
         ],
         on_two_cores=is_large,
     )

@@ -177,22 +177,7 @@ class Components:
         outcome_state : (n_outcomes,) int32
             Next states; negative numbers, and ``n_states`` or more, are outside.
         """
-        from rollwise.kernels.components import N_COUNTERS, NOT_MET, Walk, find_components
-
-        n, edges = len(first_edge) - 1, np.uint32 if len(outcome_state) < 2**32 else np.uint64
-        order, indptr = np.empty(n, np.int32), np.zeros(n + 1, np.int64)
-        position = np.full(n, NOT_MET, np.int32)
-        walk = Walk(
-            np.ascontiguousarray(first_edge, edges),
-            outcome_state,
-            np.empty(n, np.uint32),
-            np.empty(n, np.uint32),
-            np.empty(n, np.int32),
-            np.empty(n, edges),
-            np.zeros(N_COUNTERS, np.int64),
-        )
-        found = find_components(n, walk, order, indptr, position)
-        return cls(order, indptr[: found + 1].copy(), position)
+        return ComponentSearch(first_edge, outcome_state).run()
 
     @classmethod
     def of_order(cls, order: NDArray[np.int32], indptr: NDArray[np.int64]) -> Components:
@@ -204,7 +189,59 @@ class Components:
     def __len__(self) -> int:
         return len(self.indptr) - 1
 
+    def find(self, n: int) -> int:
+        """The number of the components that hold the first `n` states of `order`."""
+        return int(np.searchsorted(self.indptr, n))
+
     @property
     def largest(self) -> int:
         """Number of states of the largest component."""
         return int(np.diff(self.indptr).max())
+
+
+class ComponentSearch:
+    """Finds the components of a graph in their order, as many as are asked for.
+
+    Parameters
+    ----------
+    first_edge, outcome_state
+        As in `Components.of`.
+
+    Attributes
+    ----------
+    order, indptr, position
+        As in `Components`, filled as far as components are found; `indptr` is longer.
+    """
+
+    def __init__(self, first_edge: NDArray[Any], outcome_state: NDArray[np.int32]) -> None:
+        from rollwise.kernels.components import N_COUNTERS, NOT_MET, Walk
+
+        n, edges = len(first_edge) - 1, np.uint32 if len(outcome_state) < 2**32 else np.uint64
+        self.order, self.indptr = np.empty(n, np.int32), np.zeros(n + 1, np.int64)
+        self.position = np.full(n, NOT_MET, np.int32)
+        self._n_found = 0
+        self._walk: Walk | None = Walk(
+            np.ascontiguousarray(first_edge, edges),
+            outcome_state,
+            np.empty(n, np.uint32),
+            np.empty(n, np.uint32),
+            np.empty(n, np.int32),
+            np.empty(n, edges),
+            np.zeros(N_COUNTERS, np.int64),
+        )
+
+    def run(self) -> Components:
+        """Find all components."""
+        found = self.find(len(self.order))
+        return Components(self.order, self.indptr[: found + 1].copy(), self.position)
+
+    def find(self, n: int) -> int:
+        """Find components until they hold `n` states; return the number of components found."""
+        from rollwise.kernels.components import find_components
+
+        if self._walk is not None:
+            filled = self.order, self.indptr, self.position
+            self._n_found = int(find_components(n, self._walk, *filled))
+            if n == len(self.order):
+                self._walk = None  # much memory
+        return self._n_found

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from rollwise.errors import UnknownState, UsageError, another_kind
 from rollwise.graph.layout import ThrowLayout
-from rollwise.graph.lotteries import Components, Lotteries, share
+from rollwise.graph.lotteries import Components, ComponentSearch, Lotteries, share
 from rollwise.graph.naming import (
     NO_THROW,
     ROLLS_LEFT,
@@ -362,7 +362,11 @@ class StateGraph:
     @cached_property
     def components(self) -> Components:
         """The strongly connected components, computed once."""
-        return Components.of(self.outcome_indptr[self.action_indptr], self.outcome_state)
+        return self.component_search().run()
+
+    def component_search(self) -> ComponentSearch:
+        """A search for the components, piece by piece."""
+        return ComponentSearch(self.outcome_indptr[self.action_indptr], self.outcome_state)
 
     @cached_property
     def action_state(self) -> NDArray[np.int32]:

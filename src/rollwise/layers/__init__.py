@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from rollwise.layers.layer import Block, Layer, Pool, Tables, block_of
 from rollwise.layers.order import (
+    Ordering,
     endings_of,
     has_no_cycle,
     in_solving_order,
     joined,
     layer_of_graph,
-    put_in_order,
+    ordering_of,
     tables_of,
 )
 
 __all__ = [
     "Block",
     "Layer",
+    "Ordering",
     "Pool",
     "Tables",
     "block_of",
@@ -24,6 +26,6 @@ __all__ = [
     "in_solving_order",
     "joined",
     "layer_of_graph",
-    "put_in_order",
+    "ordering_of",
     "tables_of",
 ]

@@ -44,68 +44,102 @@ def in_solving_order(layer: Layer) -> Layer:
     layer = joined(layer)
     (_, block) = layer.blocks[0]
     found = graphs.Components.of(block.first[:, 2], block.target.view(np.int32))
-    return put_in_order(layer, found)
+    return Ordering(layer, found).run()
 
 
-def put_in_order(
-    layer: Layer,
-    found: graphs.Components,
-    ending: NDArray[np.uint32] = NO_ENDING,
-    *,
-    in_place: bool = False,
-) -> Layer:
-    """A layer of one block in solving order, by its components.
+class Ordering:
+    """Puts a layer in solving order, component by component.
 
     Parameters
     ----------
+    layer : Layer
+        Of one block.
+    found : rollwise.graph.lotteries.Components or ComponentSearch
+        Its components, or the search that finds them when they are asked for.
     ending : (n_lottery_outcomes,) uint32, optional
         The target of each outcome that ends the game, if the block has targets from 2^31 on.
     in_place : bool
         Whether the layer stands in solving order already. Its block is changed then.
+
+    Attributes
+    ----------
+    layer : Layer
+        In solving order, from the first position of the last finished component.
+    find : callable
+        Finds components until they hold a number of positions, and returns their number.
 
     Raises
     ------
     TooManyStates
         There are too many outcomes for 32 bits.
     """
-    (_, block), n = layer.blocks[0], layer.n
-    if len(block.target) >= MOST_OUTCOMES:
-        raise TooManyStates(f"{len(block.target):,} outcomes are too many for one layer")
-    parts = Components(found.indptr, np.zeros(len(found), np.uint8), np.empty(n, np.uint32))
-    moved = block if in_place else Block(*(np.empty_like(part) for part in block))
-    moved.first[n] = block.first[n]
-    move(found.order, found.position, block, layer.tables.indptr, ending, moved, parts)
-    return replace(layer, blocks=[(0, moved)], parts=parts, position=found.position)
+
+    def __init__(
+        self,
+        layer: Layer,
+        found: graphs.Components | graphs.ComponentSearch,
+        ending: NDArray[np.uint32] = NO_ENDING,
+        *,
+        in_place: bool = False,
+    ) -> None:
+        (_, block), n = layer.blocks[0], layer.n
+        if len(block.target) >= MOST_OUTCOMES:
+            raise TooManyStates(f"{len(block.target):,} outcomes are too many for one layer")
+        # of a search: as long as if every position were a component of its own
+        n_feedback = np.zeros(len(found.indptr) - 1, np.uint8)
+        parts = Components(found.indptr, n_feedback, np.empty(n, np.uint32))
+        moved = block if in_place else Block(*(np.empty_like(part) for part in block))
+        moved.first[n] = block.first[n]
+        self.layer = replace(layer, blocks=[(0, moved)], parts=parts, position=found.position)
+        self._known = found.order, found.position, block, layer.tables.indptr, ending, moved, parts
+        self._done, self.find = 0, found.find
+
+    def advance(self, stop: int) -> None:
+        """Process the components up to `stop`, which must be found (`find`)."""
+        move(self._done, stop, *self._known)
+        self._done = stop
+
+    def run(self) -> Layer:
+        """The whole layer in solving order."""
+        parts, stop = self.layer.parts, self.find(self.layer.n)
+        assert parts is not None
+        self.advance(stop)
+        ends, n_feedback = parts.ends[: stop + 1].copy(), parts.n_feedback[:stop].copy()
+        return replace(self.layer, parts=parts._replace(ends=ends, n_feedback=n_feedback))
 
 
 @kernel
-def move(order, position, block, indptr, ending, moved, parts):
+def move(begin, stop, order, position, block, indptr, ending, moved, parts):
     """Write components in solving order, and find their feedback sets.
 
     Parameters
     ----------
+    begin, stop : int
+        From the component `begin` to below `stop`.
     order, position : (n,) int32
         The position at each distance from the last place, and its inverse.
     indptr : (n_lotteries + 1,) uint32
     ending : (n_lottery_outcomes,) uint32
-        See `put_in_order`.
+        See `Ordering`.
     moved : Block, filled
-        Backwards: the end of `first` is filled. It may be `block`, if that stands in this order.
+        Backwards: the end of `first` and all earlier components are filled. It may be `block`, if
+        that stands in this order.
     parts : Components, filled
     """
     n, most = index(order.shape[0]), index(MOST_FEEDBACK)
+    n_found = index(parts.ends[stop])  # `order` is not filled farther
     from_first, from_throws, from_count, from_lottery, from_target = block
     to_first, to_throws, to_count, to_lottery, to_target = moved
     ends, n_feedback_of = parts.ends, parts.n_feedback
     feedback, flat = parts.feedback, from_first.reshape(-1)
-    for component in range(n_feedback_of.shape[0]):
+    for component in range(begin, stop):
         # The places of the component. They are filled from the last one down, as `order` goes on.
         low, high = n - index(ends[component + 1]), n - index(ends[component])
         n_feedback, i = index(0), high
         while i > low:
             j = n - i
             i -= ONE
-            if j + FAR < n:  # prefetch soon needed data, with the help of earlier prefetches
+            if j + FAR < n_found:  # prefetch soon needed data, with the help of earlier prefetches
                 prefetch(flat, index(3) * index(order[j + FAR]))
                 p = index(order[j + NEAR])
                 prefetch(from_throws, p)
@@ -198,6 +232,17 @@ def layer_of_graph(graph: StateGraph) -> Layer:
 
     A throw is an action of its own.
     """
+    return ordering_of(graph).run()
+
+
+def ordering_of(graph: StateGraph, search: graphs.ComponentSearch | None = None) -> Ordering:
+    """A graph as a layer before it is put in solving order.
+
+    Parameters
+    ----------
+    search : ComponentSearch, optional
+        Finds the components of the graph piece by piece (`Ordering.find`).
+    """
     sign = float(sign_of(graph.objective))
     n, inside = graph.n_states, graph.n_states + graph.n_border
     endings, ending = endings_of(graph.lotteries, sign, inside)
@@ -207,10 +252,11 @@ def layer_of_graph(graph: StateGraph) -> Layer:
     first = np.empty((n + 1, 3), np.uint32)
     first[:, 0], first[:, 1] = np.arange(n + 1), action
     first[:, 2] = graph.outcome_indptr[action]
+    found = search or graph.components
     lists, count, target = np.zeros(n, np.uint8), np.diff(first[:, 1]), graph.outcome_state
     block = block_of(first, lists, count, graph.action_lottery, target.view(np.uint32))
     layer = Layer([(0, block)], tables, n, graph.n_border, endings)
-    return put_in_order(layer, graph.components, ending.astype(np.uint32))
+    return Ordering(layer, found, ending.astype(np.uint32))
 
 
 def endings_of(lotteries: Lotteries, sign: float, first: int) -> tuple[Floats, NDArray[np.int64]]:

@@ -26,7 +26,7 @@ from rollwise.graph import StateGraph
 from rollwise.graph.choices import fold_actions
 from rollwise.graph.lotteries import Components, pointers
 from rollwise.kernels.jit import ONE, index, kernel
-from rollwise.layers import Layer, block_of, endings_of, put_in_order, tables_of
+from rollwise.layers import Layer, Ordering, block_of, endings_of, tables_of
 from rollwise.many.seats import of_movers
 
 Floats = NDArray[np.float64]
@@ -163,7 +163,7 @@ class SeatGame:
         last_first = np.arange(n - 1, -1, -1, dtype=np.int32)
         parts = Components(last_first, ends[low : high + 1] - piece.start, last_first)
         ending = (self._ending + n + n_border).astype(np.uint32)
-        return put_in_order(layer, parts, ending, in_place=True), border
+        return Ordering(layer, parts, ending, in_place=True).run(), border
 
 
 @kernel

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.graph import StateGraph
 from rollwise.layers import Layer, layer_of_graph
-from rollwise.proofs.layers import NO_ORDER, staying
+from rollwise.proofs.layers import NO_ORDER, mark, staying
 
 if TYPE_CHECKING:
     from rollwise.graph.endings import Settled
@@ -27,6 +27,35 @@ def staying_places(layer: Layer) -> NDArray[np.int64]:
     from rollwise.layers.leaving import leaving_order
 
     return staying(layer, order=leaving_order(layer) if len(layer.blocks) == 1 else NO_ORDER)
+
+
+class PlayMayNotEnd(Exception):
+    """The sweeps did not mark all positions as leaving their layer."""
+
+
+class Leaving:
+    """Checks whether play leaves a layer in solving order, component by component."""
+
+    def __init__(self, layer: Layer) -> None:
+        self._layer, self._leaves, self._done = layer, np.zeros(layer.n, np.bool_), 0
+
+    def advance(self, stop: int) -> None:
+        """Check up to the component `stop`.
+
+        Raises
+        ------
+        PlayMayNotEnd
+        """
+        layer = self._layer
+        assert layer.parts is not None
+        low, high = (layer.n - layer.parts.ends[[stop, self._done]]).tolist()
+        part, self._done = layer.blocks[0][1].part(low, high), stop
+        # Finished components are marked; sweeps repeat for the cycles in these.
+        for _ in range(FEW_SWEEPS):
+            mark(low, part, layer.tables, self._leaves, NO_ORDER)
+            if self._leaves[low:high].all():
+                return
+        raise PlayMayNotEnd
 
 
 def endless_states(graph: StateGraph, layer: Layer | None = None) -> NDArray[np.int64]:
