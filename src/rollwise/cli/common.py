@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rollwise.cli.described import POLICIES
-from rollwise.cli.progress import Progress
+from rollwise.cli.progress import Progress, working
 from rollwise.cli.streams import ASKED
 from rollwise.errors import ParameterError, TooManyStates, UnknownGame, UsageError
 from rollwise.game import Game, has_many
@@ -63,6 +63,12 @@ def refuse_with_seats(game: Game, instead: str = "", /, **given: Any) -> None:
     refuse(f"{because}; {instead}" if instead else because, **given)
 
 
+def make_game(kind: type[Game], values: Mapping[str, str]) -> Game:
+    """A game with parameters as typed. A bar is shown while beliefs are found."""
+    with working("reading the rules") if kind.has_secrets() else nullcontext():
+        return create(kind, values)
+
+
 def read_game(
     reference: str, assignments: Sequence[str] | None, *, any_target: bool = False
 ) -> Game:
@@ -73,8 +79,7 @@ def read_game(
     any_target : bool
         Whether the command answers for all targets of a chase, and needs none.
     """
-    values = read_values(assignments or ())
-    game = create(find(reference), values)
+    game = make_game(find(reference), read_values(assignments or ()))
     return game if any_target else require_target(game)
 
 
@@ -138,7 +143,7 @@ class Words(NamedTuple):
         """
         if self.kind is None:
             raise UnknownGame("which game? `rollwise games` lists them")
-        return create(self.kind, self.values)
+        return make_game(self.kind, self.values)
 
 
 def split_words(*words: str | None, files: int) -> Words:

@@ -140,7 +140,10 @@ class _Walk:
         self.is_rounded, self.is_timed = False, positions.game.objective == "average"
         self.landings: dict[int, dict[Target, Fraction]] = {}
         self.after: dict[int, Row] = {}
-        self.rewards = list(map(Fraction, positions.rewards))
+        rewards = list(map(Fraction, positions.rewards))
+        self.amounts = sorted(set(rewards))  # of points, and the number of that of each choice
+        places = {amount: k for k, amount in enumerate(self.amounts)}
+        self.points = [places[amount] for amount in rewards]
         self.nodes: list[Node] = []
         self.numbers: dict[Node, int] = {}
         self.moves: list[dict[int, Move]] = []
@@ -176,19 +179,22 @@ class _Walk:
         for k, action in enumerate(menu):
             parts = [(w, int(positions.first_choice[place]) + k) for place, w in node.belief]
             after = [self._after(choice) for _, choice in parts]
-            points = {self.rewards[choice] for _, choice in parts}
+            points = {self.points[choice] for _, choice in parts}
             # an average in the long run needs no more than the average of the points
             is_one, scale = len(points) == 1 or self.is_timed, lcm(*(ways for ways, _ in after))
             masses: dict[Any, dict[Target, int]] = {}
             # whole numbers: the chance of each target, times a scale, apart for different points
             for (weight, choice), (ways, rows) in zip(parts, after, strict=True):
-                of_points = masses.setdefault(None if is_one else self.rewards[choice], {})
+                of_points = masses.setdefault(None if is_one else self.points[choice], {})
                 factor = weight * (scale // ways)
                 for target, number in rows:
                     of_points[target] = of_points.get(target, 0) + factor * number
             paid, time = Fraction(0), Fraction(1)
-            if is_one:
-                paid = sum((w * self.rewards[choice] for w, choice in parts), paid) / total
+            if len(points) == 1:
+                paid = self.amounts[points.pop()]
+            elif is_one:
+                amounts = (w * self.amounts[self.points[choice]] for w, choice in parts)
+                paid = sum(amounts, paid) / total
             if self.is_timed:
                 times = (w * self._duration(place, action) for place, w in node.belief)
                 time = sum(times, Fraction(0)) / total
@@ -242,9 +248,9 @@ class _Walk:
         return self.landings[place]
 
     def _outcomes(
-        self, masses: Mapping[Fraction | None, Mapping[Target, int]]
+        self, masses: Mapping[int | None, Mapping[Target, int]]
     ) -> list[tuple[float, int, int]]:
-        """The outcomes of a move, by the points that are paid after it, if there are several."""
+        """The outcomes of a move, by the number of the points paid after it, if they differ."""
         beliefs: dict[int, dict[int, int]] = {}
         # a belief doesn't depend on the points, which the player doesn't see
         for of_points in masses.values():
@@ -260,10 +266,13 @@ class _Walk:
             numbers[sight] = self._number(Node(belief))
         rows: dict[tuple[int, int], int] = {}
         for points, of_points in masses.items():
+            after: dict[tuple[int, int], int] = {}
             for (sight, place), mass in of_points.items():
                 on = (AGAIN, numbers[sight]) if sight != OVER else (place, 0)
+                after[on] = after.get(on, 0) + mass
+            for on, mass in after.items():
                 if points is not None:
-                    on = AGAIN, self._number(Node((), points, *on))
+                    on = AGAIN, self._number(Node((), self.amounts[points], *on))
                 rows[on] = rows.get(on, 0) + mass
         common = gcd(*rows.values())
         weights: list[Any] = [mass // common for mass in rows.values()]
