@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import pickle
 from dataclasses import dataclass
@@ -13,8 +14,9 @@ from cli_runner import output, play, refusal, run
 from test_rounds import Lanterns, seeded
 
 import rollwise
-from rollwise import AGAIN, END, LOSE, PASS, WIN, Game, parameter, payoff, policy
+from rollwise import AGAIN, END, LOSE, PASS, WIN, Game, boards, parameter, payoff, policy
 from rollwise import hidden as games_of_two
+from rollwise.builders import limits
 from rollwise.errors import EndlessPlay, RulesError, TooManyStates, UsageError
 from rollwise.hidden import beliefs
 from rollwise.then import is_over, payoff_of
@@ -335,6 +337,65 @@ def test_chances_of_beliefs_are_told():
     assert paid.beliefs[paid.table.numbers_of_words["10_points"]] == {}  # the game is over
 
 
+def test_words_of_beliefs_are_typed_as_they_are_printed():
+    """A certain belief isn't a number alone, which is typed for the number of a belief."""
+    machine = f"{__file__}:Machine"
+    words = Machine().with_beliefs().table.words
+    assert words[:2] == ["0:100%", "0:90%/1:10%"]
+    by_word = output("advise", machine, "--state", "age=1,belief=0:90%/1:10%")
+    assert by_word == output("advise", machine, "--state", "age=1,belief=1")
+    tiger = f"{__file__}:Tiger"
+    paid = output(
+        "advise", tiger, "moves=1", "--state", "left=1,heard=2,belief=\N{MINUS SIGN}100_points"
+    )
+    assert "points" in paid
+
+    class Signed(MontyHall):
+        def start(self):
+            return Show(-5, 0, 0)
+
+        def deal(self, s):
+            if s.prize == -5:
+                yield 3, s._replace(prize=-1)
+                yield 1, s._replace(prize=2)
+
+        def actions(self, s):
+            return (0,)
+
+        def outcomes(self, s, action):
+            yield 1, WIN if s.prize < 0 else LOSE, s
+
+    assert Signed().with_beliefs().table.words == ["\N{MINUS SIGN}1:75%/2:25%"]
+
+
+def test_a_limit_on_states_is_raised():
+    with pytest.raises(
+        TooManyStates, match=r"more than 20 states .*; or allow more with max_states=N"
+    ):
+        rollwise.solve(Tiger(), max_states=20)
+    assert rollwise.solve(Tiger(), max_states=47).graph.n_states == 47
+    refused = refusal("solve", f"{__file__}:Tiger", "--max-states", "20")
+    assert "allow more with --max-states N" in refused
+
+
+class Discounted(Tiger):
+    discount = Fraction(9, 10)
+
+
+def test_a_discount_is_applied_once():
+    worth = dict.fromkeys(range(-9, 10), 0.0)
+    for _ in range(5):
+        new = {}
+        for d in range(-6, 7):
+            p = 0.85**d / (0.85**d + 0.15**d)
+            left = p * 0.85 + (1 - p) * 0.15
+            listened = -1 + 0.9 * (left * worth[d + 1] + (1 - left) * worth[d - 1])
+            opened = max(10 - 110 * p, 10 - 110 * (1 - p)) + 0.9 * worth[0]
+            new[d] = max(listened, opened)
+        worth |= new
+    assert rollwise.solve(Discounted()).value == pytest.approx(worth[0], abs=1e-9)
+
+
 def test_chances_that_are_no_whole_numbers_are_rounded_and_say_so():
     short, long = (rollwise.solve(Tiger(moves=moves)) for moves in (9, 20))
     assert short.game.rounding == ""
@@ -359,7 +420,56 @@ def tiger_long(moves: int) -> float:
     return worth[0]
 
 
+class Told(Tiger):
+    """A tiger with words, some of which would tell its door."""
+
+    def describe(self, s):
+        return f"the tiger is at {s.tiger}" if s.left > 1 else "the last move"
+
+    def action_text(self, s, action):
+        return f"walk to {s.tiger}" if action == 1 else "wait"
+
+    action_names = ()
+
+    def cells(self, s):
+        return ((boards.tile(str(s.tiger)), boards.tile(str(s.left))),)
+
+    def show(self, s):
+        return f"tiger {s.tiger}, {s.left} left"
+
+    @policy
+    def always_left(self, s):
+        """Open the left door."""
+        return 1
+
+
+def test_words_tell_nothing_hidden():
+    game = Told(moves=2).with_beliefs()
+    first = game.start()
+    last = next(state for state in game.table.states if state.left == 1)
+    assert game.describe(first) == "left 2, heard 2, belief 0:50%/1:50%"
+    assert game.describe(last).startswith("the last move; 0:")
+    assert game.action_text(first, 0) == "wait"
+    assert game.action_text(first, 1) == ""  # the number is the name
+    # a board has hidden fields as they are at the start
+    assert [cell.text for cell in game.cells(first)[0]] == ["2", "2"]
+    assert game.show(last) == "tiger 2, 1 left"
+
+
+def test_policies_play_on_where_points_are_paid():
+    told = json.loads(
+        output("evaluate", f"{__file__}:Told", "moves=2", "--policy", "always-left", "--json")
+    )
+    assert told["value"] == pytest.approx(-90)  # twice 10 or -100 points
+
+
+def test_large_games_of_beliefs_are_interpreted_whole(monkeypatch):
+    monkeypatch.setattr(limits, "MAX_STATES_INTERPRETED", 20)
+    assert rollwise.solve(Tiger()).graph.n_states == 47
+
+
 def test_games_of_beliefs_are_copied_and_made_anew():
+    assert copy.copy(Tiger(moves=2).with_beliefs()).start() == (2, 2, 1)
     game = MontyHall().with_beliefs()
     again = pickle.loads(pickle.dumps(rollwise.solve(Tiger(moves=2)).game))
     assert again.parameters == {"moves": 2, "right": "17/20"}
@@ -411,7 +521,7 @@ class Faulty(MontyHall):
         ("menu", RulesError, "the actions depend on fields that are hidden from the mover: in "),
         ("passes", RulesError, "PASS in a game of one player, which goes on with AGAIN"),
         ("deals-return", EndlessPlay, "deals can return to prize=1, chosen=0, open="),
-        ("goes-on", TooManyStates, "more than 500 beliefs about hidden fields"),
+        ("goes-on", TooManyStates, "more than 500 states with the beliefs about hidden fields"),
     ],
 )
 def test_faults_are_named(fault, error, words, monkeypatch):
@@ -452,6 +562,21 @@ def test_games_of_one_choose_alone():
 
     with pytest.raises(RulesError, match=r"together\(\) is for two players"):
         Both().with_beliefs()
+
+    class Together(Game):
+        players = 1
+
+        def start(self):
+            return Show(0, 0, 0)
+
+        def together(self, s):
+            return (3,), (4,)
+
+        def outcomes(self, s, both):
+            yield 1, WIN, s
+
+    with pytest.raises(RulesError, match=r"together\(\) is for two players, and this game has one"):
+        rollwise.solve(Together())
     with pytest.raises(UsageError, match=r"game.with_beliefs\(\) is the same game"):
         rollwise.build(MontyHall())
 

@@ -483,12 +483,13 @@ class Game:
         game: Game = HOOKS.with_score(self)
         return game
 
-    def with_beliefs(self) -> Game:
+    def with_beliefs(self, max_states: int | None = None) -> Game:
         """This solitaire game with hidden fields, as a game of what its player knows.
 
-        Its states have the visible fields, and the chances of the hidden numbers (`belief`).
+        Its states have the visible fields, and the number of a belief: the chances of the hidden
+        numbers. There are at most 200,000 states unless `max_states` is given.
         """
-        game: Game = HOOKS.with_beliefs(self)
+        game: Game = HOOKS.with_beliefs(self, max_states)
         return game
 
     def within(self, turns: int) -> Game:
@@ -686,19 +687,19 @@ def caps_of(game: Game) -> dict[str, int]:
     return {} if game.rest is None else game.rest.named(game.rest.caps)
 
 
-def with_an_end(game: Game) -> Game:
+def with_an_end(game: Game, max_states: int | None = None) -> Game:
     """The game in the form in which it is solved.
 
     If fields of a user's game rise without an end, it has proved caps. If fields of a solitaire
-    game are hidden, its states have the chances of the hidden numbers.
+    game are hidden, it is the game of its player's beliefs, of at most so many states.
 
     Raises
     ------
     RulesError
         A field rises without an end, and stopping is best nowhere.
     """
-    if game.players == 1 and type(game).hidden is not Game.hidden:
-        return game.with_beliefs()
+    if game.players == 1 and game.is_hidden:
+        return game.with_beliefs(max_states)
     if type(game).__module__.startswith("rollwise."):  # each of ours has an end
         return game
     capped: Game = HOOKS.finite(game)

@@ -116,7 +116,7 @@ def solve_whole(
     RulesError, EndlessPlay, TooManyStates, UsageError
     """
     find_method(method)
-    game = with_an_end(require_game(game))
+    game = with_an_end(require_game(game), max_states)
     if game.objective == "average":
         game = game.average()
     if tolerance is not None:

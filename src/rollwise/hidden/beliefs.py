@@ -16,7 +16,7 @@ proportion are rounded to doubles, and answers say so.
 from __future__ import annotations
 
 import typing
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
@@ -24,6 +24,8 @@ from math import gcd, lcm
 from typing import Any
 
 from rollwise.builders import build
+from rollwise.builders.contract import more_states
+from rollwise.builders.expand import MAX_TOTAL_WEIGHT, without_fractions
 from rollwise.derive.derived_game import with_methods
 from rollwise.errors import EndlessPlay, RulesError, TooManyStates
 from rollwise.game import Game
@@ -39,7 +41,7 @@ from rollwise.then import AGAIN, is_over
 
 FIELD = "belief"
 LIMIT = 200_000  # states, unless a limit is given
-MOST_WAYS = 2**62  # equally likely cases, in whole numbers
+MINUS = "−"  # words of fields have no hyphens
 SHOWN = 4  # combinations of hidden numbers in the words of a belief
 OVER = -1  # in the place of a sight, where play ends
 FORCED = "deal", "points"  # moves without a choice, with numbers after those of the rules
@@ -69,6 +71,10 @@ class Node:
     then: int = AGAIN
     next: int = 0
 
+    @property
+    def is_payment(self) -> bool:
+        return self.points is not None
+
 
 @dataclass(frozen=True, slots=True)
 class Move:
@@ -79,8 +85,13 @@ class Move:
     duration: float | Fraction = 1
 
 
-def with_beliefs(game: Game) -> Game:
+def with_beliefs(game: Game, max_states: int | None = None) -> Game:
     """A solitaire game with hidden fields, as a game of what its player knows.
+
+    Parameters
+    ----------
+    max_states : int, optional
+        The most states; 200,000 unless given.
 
     Returns
     -------
@@ -95,7 +106,7 @@ def with_beliefs(game: Game) -> Game:
     TooManyStates
         There are too many beliefs.
     """
-    walk = _Walk(read(game, players=1))
+    walk = _Walk(read(game, players=1), max_states or memory_limits.most_states or LIMIT)
     walk.run()
     table = _Table(walk)
     same = ("action_text", "deed", "features", "action_features")
@@ -121,19 +132,18 @@ def with_beliefs(game: Game) -> Game:
         **{name: agreed(name) for name in same if getattr(kind, name) is not getattr(Game, name)},
         **{
             name: getattr(Game, name)
-            for name in ("hidden", "deal", "roots", "progress", "told", "throw", "fallen")
+            for name in ("hidden", "roots", "progress", "told", "throw", "fallen")
         },
         __new__=lambda _, *given, **named: with_beliefs(kind(*given, **named)),
-        __copy__=lambda _: with_beliefs(game),
-        __reduce__=lambda _: (with_beliefs, (game,)),
+        __reduce__=lambda _: (with_beliefs, (game, max_states)),
     )
 
 
 class _Walk:
     """A breadth-first walk over the beliefs of the player."""
 
-    def __init__(self, positions: Positions) -> None:
-        self.positions = positions
+    def __init__(self, positions: Positions, limit: int) -> None:
+        self.positions, self.limit = positions, limit
         if not positions.is_exact:
             positions.weights[:] = list(map(Fraction, positions.weights))
         self.chances = positions.chances(exact=True)
@@ -153,7 +163,8 @@ class _Walk:
     def run(self) -> None:
         """Find all nodes and their moves."""
         dealt = self._landing(0)
-        outcomes = dict(zip(dealt, _weights(dealt.values()), strict=True))
+        shares: Any = without_fractions(dealt.values())
+        outcomes = dict(zip(dealt, shares, strict=True))
         if len({sight for sight, _ in dealt}) > 1:  # a move of its own deals
             self._number(Node())
             self.moves.append({self.deal: Move(self._outcomes({None: outcomes}))})
@@ -165,7 +176,7 @@ class _Walk:
             if node.points is None:
                 self.moves.append(self._menu(node))
             else:
-                paid = Move([(1, node.then, node.next)], self._rounded(node.points), 0)
+                paid = Move([(1, node.then, node.next)], self._rounded(node.points))
                 self.moves.append({self.pay: paid})
 
     def _menu(self, node: Node) -> dict[int, Move]:
@@ -224,7 +235,7 @@ class _Walk:
             landed = ends if is_over(then) else self._landing(int(positions.targets[k]))
             for target, share in landed.items():
                 found[target] = found.get(target, Fraction(0)) + share * chance
-        weights = _weights(found.values())
+        weights: Any = without_fractions(found.values())
         self.after[choice] = sum(weights), list(zip(found, weights, strict=True))
         return self.after[choice]
 
@@ -273,12 +284,12 @@ class _Walk:
             for on, mass in after.items():
                 if points is not None:
                     on = AGAIN, self._number(Node((), self.amounts[points], *on))
-                rows[on] = rows.get(on, 0) + mass
+                rows[on] = mass  # other points lead to other nodes
         common = gcd(*rows.values())
         weights: list[Any] = [mass // common for mass in rows.values()]
         total = sum(weights)
         # rounded numbers of the rules stay rounded
-        if total > MOST_WAYS or not self.positions.is_exact:
+        if total > MAX_TOTAL_WEIGHT or not self.positions.is_exact:
             self.is_rounded = True
             weights = [weight / total for weight in weights]
         return [(weight, *on) for weight, on in zip(weights, rows, strict=True)]
@@ -286,11 +297,12 @@ class _Walk:
     def _number(self, node: Node) -> int:
         number = self.numbers.setdefault(node, len(self.nodes))
         if number == len(self.nodes):
-            limit = memory_limits.most_states or LIMIT
-            if number >= limit:
+            if number >= self.limit:
                 raise TooManyStates(
-                    f"{self.positions.title} has more than {limit:,} beliefs about hidden fields",
-                    "; count what the player sees in a field, and end the game or deal anew",
+                    f"{self.positions.title} has more than {self.limit:,} states with the beliefs "
+                    "about hidden fields",
+                    "; count what the player sees in a field, and end the game or deal anew; or "
+                    f"allow more with {more_states()}",
                 )
             self.nodes.append(node)
         return number
@@ -327,8 +339,7 @@ class _Table:
 
     def _after_payment(self, node: Node) -> Node:
         """The node itself, or the one after a payment; the payment if it ends the game."""
-        is_payment = node.points is not None and node.then == AGAIN
-        return self.walk.nodes[node.next] if is_payment else node
+        return self.walk.nodes[node.next] if node.is_payment and node.then == AGAIN else node
 
     def _visible(self, node: Node) -> dict[str, Any]:
         """The fields that the player sees in a node; of a payment those after it."""
@@ -371,7 +382,8 @@ class _Table:
         """A combination of hidden numbers: ``2+6``."""
         known = self.fulls[0]._replace(**dict(zip(hidden, values, strict=True)))
         fields = named_fields(self.game, known)
-        return "+".join(map(str, spread([fields[name] for name in hidden])))
+        texts = map(str, spread([fields[name] for name in hidden]))
+        return "+".join(text.replace("-", MINUS) for text in texts)
 
     def _named(self) -> tuple[list[int], list[str]]:
         """The number of the belief of each node, and the words of all numbers.
@@ -380,12 +392,14 @@ class _Table:
         """
         keys = list(map(self._key, self.walk.nodes))
         for k, node in enumerate(self.walk.nodes):
-            if node.points is not None:
+            if node.is_payment:
                 after = keys[node.next] if node.then == AGAIN else node.then
-                keys[k] = (node.points, after, ())
-        plain = [key for key in keys if len(key) == 2]
-        found = sorted(set(plain), key=_order)
-        found += dict.fromkeys(key for key in keys if len(key) == 3)
+                keys[k] = node.points, after
+        plain = {
+            key for key, node in zip(keys, self.walk.nodes, strict=True) if not node.is_payment
+        }
+        found = sorted(plain, key=_order)
+        found += dict.fromkeys(key for key in keys if key not in plain)
         numbers = {key: number for number, key in enumerate(found)}
         words: dict[str, int] = {}
         for key, number in numbers.items():
@@ -410,11 +424,10 @@ class _Table:
 
         Of many combinations it has the likeliest. Several numbers are joined, as in ``2+6``.
         """
-        if len(key) == 3:
-            points, after, _ = key
-            return f"{'minus_' * (points < 0)}{abs(points)}_points" + (
-                f"/{self._word(after)}" if isinstance(after, tuple) else ""
-            )
+        if isinstance(key[0], Fraction):
+            points, after = key
+            paid = f"{points}_points".replace("-", MINUS)
+            return f"{paid}/{self._word(after)}" if isinstance(after, tuple) else paid
         hidden, chances = key
         if not hidden:
             return "seen" if chances else "undealt"
@@ -422,15 +435,14 @@ class _Table:
         likeliest = sorted(chances, key=lambda pair: -pair[1])[:SHOWN]
         parts = []
         for values, weight in sorted(likeliest) if len(chances) <= SHOWN else likeliest:
-            chance = "" if weight == total else f":{_percent(weight / total)}%"
-            parts.append(self._numbers(hidden, values) + chance)
+            parts.append(f"{self._numbers(hidden, values)}:{_percent(weight, total)}%")
         return "/".join([*parts, *["..."] * (len(chances) > SHOWN)])
 
     def graph(self, game: Game) -> StateGraph:
         """The graph, built once for each class: another one may have other rewards."""
         kind: Any = type(game)
         if kind not in self.graphs:
-            self.graphs[kind] = build(game, mode="interpreted")
+            self.graphs[kind] = build(game, mode="interpreted", max_states=len(self.states))
         return self.graphs[kind]
 
 
@@ -438,10 +450,7 @@ def _order(key: Any) -> Any:
     """The place of a belief among others: by the averages of the hidden numbers."""
     hidden, chances = key
     total = sum(weight for _, weight in chances) or 1
-    rows = [
-        ([int(x) for v in values for x in (v if isinstance(v, tuple) else (v,))], weight)
-        for values, weight in chances
-    ]
+    rows: Any = [(spread(values), weight) for values, weight in chances]
     means = [
         Fraction(sum(weight * numbers[k] for numbers, weight in rows), total)
         for k in range(len(rows[0][0]) if rows else 0)
@@ -449,19 +458,10 @@ def _order(key: Any) -> Any:
     return len(hidden), hidden, means, chances
 
 
-def _percent(chance: float) -> str:
-    """A chance between 0 and 1, never shown as one of these."""
-    text = f"{100 * chance:.4g}"
-    return ">0" if "e" in text else "<100" if text == "100" else text
-
-
-def _weights(chances: Iterable[Fraction]) -> list[int]:
-    """Whole numbers in the same proportions, without a common divisor."""
-    listed = list(chances)
-    scale = lcm(*(chance.denominator for chance in listed))
-    whole = [int(chance * scale) for chance in listed]
-    common = gcd(*whole)
-    return [weight // common for weight in whole]
+def _percent(weight: int, total: int) -> str:
+    """A chance in percent, shown as 100 only if it is certain."""
+    text = f"{100 * weight / total:.4g}"
+    return ">0" if "e" in text else "<100" if text == "100" and weight < total else text
 
 
 # The functions below become methods of the game of beliefs.
@@ -500,7 +500,8 @@ def derive(self: Any) -> StateGraph:
 
 def describe(self: Any, s: Any) -> str:
     """The words of the rules, where they tell nothing hidden, and the belief."""
-    return f"{agreed('describe')(self, s)}; {self.table.words[s.belief]}"
+    words, own = agreed("describe")(self, s), Game.describe(self, s)
+    return own if words == own else f"{words}; {self.table.words[s.belief]}"
 
 
 def cells(self: Any, s: Any) -> Any:
@@ -536,9 +537,7 @@ def _policies(table: _Table) -> dict[str, Callable[..., int]]:
 
     def blind(function: Callable[..., int]) -> Callable[..., int]:
         def ask(_: Game, s: Any) -> int:
-            place = table.places[s]
-            forced = {table.walk.deal, table.walk.pay} & table.moves[place].keys()
-            return forced.pop() if forced else function(table.game, table.fulls[place])
+            return function(table.game, table.fulls[table.places[s]])
 
         ask.__doc__ = function.__doc__
         return ask
