@@ -143,7 +143,9 @@ def figures(case: Case) -> None:
     case.hold("moves", found.moves.value, play.mean(is_move), found.moves.bound)
     case.hold("turns", found.turns.value, 1 + passes, found.turns.bound)
     if not found.lengths.is_cut:
-        length = 1 + passes if case.players > 1 else play.mean(is_roll)
+        counted = {"rolls": is_roll, "moves": is_move}  # moves in games without chance
+        unit = found.lengths.unit
+        length = 1 + passes if unit == "turns" else play.mean(counted[unit])
         case.hold("mean length", found.lengths.mean, length, 1e-6)
     if found.drama is not None:
         drawn = play.mean(is_drawn)
